@@ -1,0 +1,42 @@
+//===- Attention.td - scaled dot-product attention ---------------------------------===//
+#ifndef ZERO_DIALECT_NN_ATTENTION_TD
+#define ZERO_DIALECT_NN_ATTENTION_TD
+
+include "zero/Dialect/NN/NNBase.td"
+
+def NN_AttentionOp : NN_DiffOp<"attention"> {
+  let summary = "Scaled dot-product attention over [batch, time, head, depth] operands.";
+  let description = [{
+    out = softmax(scale · q·kᵀ, causal mask) · v per head; query head h reads key/value head
+    h / (heads / kv heads). The second result is the log of each row's sum of exponentials,
+    [batch, head, time], which backward needs (Dao et al., arXiv 2205.14135, section 3.1).
+
+    Example:
+    ```mlir
+    %o, %lse = nn.attention %q, %k, %v scale 0.5 causal
+        : (tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>) -> (tensor<2x5x3x4xf32>, tensor<2x3x5xf32>)
+    ```
+    Constraints: (C1) all have rank 4 and agree in batch and depth; (C2) k and v agree in time and heads;
+    (C3) kv heads divide heads; (C4) `causal` needs equal times; (C5) scale is finite.
+  }];
+  let arguments = (ins NN_FloatTensor:$q, NN_FloatTensor:$k, NN_FloatTensor:$v, F64Attr:$scale, UnitAttr:$causal);
+  let results = (outs NN_FloatTensor:$out, NN_FloatTensor:$lse);
+  let assemblyFormat = "$q `,` $k `,` $v `scale` $scale (`causal` $causal^)? attr-dict `:` functional-type(operands, results)";
+}
+def NN_AttentionGradOp : NN_Op<"attention_grad"> {
+  let summary = "The gradients of attention with respect to q, k and v.";
+  let description = [{
+    Example:
+    ```mlir
+    %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %o, %lse, %do scale 0.5 causal
+        : (tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x3x5xf32>, tensor<2x5x3x4xf32>)
+        -> (tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>)
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$q, NN_FloatTensor:$k, NN_FloatTensor:$v, NN_FloatTensor:$out,
+      NN_FloatTensor:$lse, NN_FloatTensor:$dout, F64Attr:$scale, UnitAttr:$causal);
+  let results = (outs NN_FloatTensor:$dq, NN_FloatTensor:$dk, NN_FloatTensor:$dv);
+  let assemblyFormat = "$q `,` $k `,` $v `,` $out `,` $lse `,` $dout `scale` $scale (`causal` $causal^)? attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // ZERO_DIALECT_NN_ATTENTION_TD

@@ -1,0 +1,54 @@
+//===- Segment.td - segments and the control scalars --------------------------------------===//
+#ifndef ZERO_DIALECT_ZERO_SEGMENT_TD
+#define ZERO_DIALECT_ZERO_SEGMENT_TD
+
+include "zero/Dialect/Zero/ZeroBase.td"
+
+def Zero_SegmentOp : Zero_Op<"segment", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "A run of the step's timeline.";
+  let description = [{
+    Runs `times` times a step. Arguments are copied in from the batch; `names` are the graph's argument
+    names, `offsets` (level A) their places in bytes.
+
+    Example:
+    ```mlir
+    zero.segment @micro_step times 2 (%tokens: tensor<2x3xi32>, %labels: tensor<2x3xi32>) {
+    }
+    ```
+    Constraints: (C1) times ≥ 1; (C2) argument types are static ranked tensors; (C3) one name and, at
+    level A, one offset an argument.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$times, StrArrayAttr:$names,
+      OptionalAttr<DenseI64ArrayAttr>:$offsets);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+def Zero_CountOp : Zero_Op<"count", [MemoryEffects<[MemWrite<ControlState>]>]> {
+  let summary = "Counts the labels that are not ignored, over all ranks, into a cell.";
+  let description = "Example:\n```mlir\nzero.count %labels ignoring -100 into @count : tensor<2x2x3xi32>\n```";
+  let arguments = (ins AnyRankedTensor:$labels, I64Attr:$ignore, FlatSymbolRefAttr:$cell);
+  let assemblyFormat = "$labels `ignoring` $ignore `into` $cell attr-dict `:` type($labels)";
+}
+def Zero_SeedOp : Zero_Op<"seed", [MemoryEffects<[MemRead<ControlState>, MemWrite<ControlState>]>]> {
+  let summary = "Sets the backward seed: loss scale ÷ count, in f64, rounded once.";
+  let description = "Example:\n```mlir\nzero.seed @seed from @count\n```";
+  let arguments = (ins FlatSymbolRefAttr:$seed, FlatSymbolRefAttr:$count);
+  let assemblyFormat = "$seed `from` $count attr-dict";
+}
+def Zero_ScalarOp : Zero_Op<"scalar", [MemoryEffects<[MemRead<ControlState>]>]> {
+  let summary = "Reads a cell.";
+  let description = "Example:\n```mlir\n%seed = zero.scalar @seed : tensor<f32>\n```";
+  let arguments = (ins FlatSymbolRefAttr:$cell);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$cell attr-dict `:` type($result)";
+}
+def Zero_SetOp : Zero_Op<"set", [MemoryEffects<[MemWrite<ControlState>]>]> {
+  let summary = "Sets a cell; a cell with one element a run is indexed by the segment's run.";
+  let description = "Example:\n```mlir\nzero.set @loss %loss : tensor<f32>\n```";
+  let arguments = (ins FlatSymbolRefAttr:$cell, AnyRankedTensor:$value);
+  let assemblyFormat = "$cell $value attr-dict `:` type($value)";
+}
+
+#endif // ZERO_DIALECT_ZERO_SEGMENT_TD

@@ -1,0 +1,143 @@
+//===- Passes.td - Zero's passes -----------------------------------------------===//
+#ifndef ZERO_PASSES_PASSES_TD
+#define ZERO_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConfigurePass : Pass<"zero-configure", "::mlir::ModuleOp"> {
+  let summary = "Writes zero.config on the module";
+  let description = [{
+    Checks the options and writes them as `zero.config`, which every later pass reads. Expects any
+    level that has no `zero.config` of other values; leaves the level as it is.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "Data-parallel ranks">,
+    Option<"stage", "stage", "int64_t", "0", "ZeRO stage, 0 to 3">,
+    Option<"microSteps", "micro-steps", "int64_t", "1", "Micro-steps whose gradients one step accumulates">,
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "26214400", "Bytes of a bucket and of a chunk">,
+    Option<"threadsPerRank", "threads-per-rank", "int64_t", "1", "Threads of a rank">,
+    Option<"reduceEvery", "reduce-every", "std::string", "\"micro-step\"", "Stage 2: reduce gradients every micro-step, or once a step">,
+    Option<"lossMean", "loss-mean", "std::string", "\"step\"", "What the mean loss divides by: step, micro-step or rank">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw, adam or sgd">,
+    Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment">,
+    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment">,
+    Option<"eps", "eps", "double", "1e-8", "Added to the root of the second moment">,
+    Option<"weightDecay", "weight-decay", "double", "0.0", "Weight decay">,
+    Option<"momentum", "momentum", "double", "0.0", "Momentum of sgd">,
+    Option<"clip", "clip", "double", "0.0", "Bound on the global gradient norm; 0 for none">
+  ];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+
+def CloseBatchPass : Pass<"nn-close-batch", "::mlir::ModuleOp"> {
+  let summary = "Gives the open batch dimension a value";
+  let description = [{
+    Replaces `?` in dimension 0 of the forward function's arguments by `micro-batch` and infers all
+    shapes again. Level G to level G. A graph without `?` stays as it is, and must have that batch.
+
+    ```mlir
+    func.func @loss(%x: tensor<?x6xf32>) …   →   func.func @loss(%x: tensor<2x6xf32>) …
+    ```
+  }];
+  let options = [Option<"microBatch", "micro-batch", "int64_t", "0", "Rows per rank and micro-step">];
+  let dependentDialects = ["::zero::nn::NNDialect"];
+}
+
+def AutodiffPass : Pass<"nn-autodiff", "::mlir::ModuleOp"> {
+  let summary = "Differentiates the forward function";
+  let description = [{
+    Reverse mode through DifferentiableOpInterface. Level G (static shapes) to level J: calls are
+    inlined, the forward function becomes `@joint`, which takes the seed as a last argument and ends
+    in `nn.return %loss grads(…)`; `@count` counts the labels of all micro-steps. A parameter on which
+    the loss does not depend is warned about.
+  }];
+  let dependentDialects = ["::zero::nn::NNDialect", "::mlir::func::FuncDialect"];
+}
+
+def FormLaunchesPass : Pass<"zero-form-launches", "::mlir::ModuleOp"> {
+  let summary = "Groups ops into kernels and launches";
+  let description = [{
+    Level J to level J: moves ops that belong together into `zero.kernel`, shared by structure, and
+    leaves `zero.launch`; only views stay between launches.
+  }];
+  let dependentDialects = ["::zero::nn::NNDialect", "::zero::ir::ZeroDialect"];
+}
+
+def ReplicatePass : Pass<"zero-replicate", "::mlir::ModuleOp"> {
+  let summary = "Makes the sharded program of stage 0: everything replicated";
+  let description = [{
+    Level J (with launches) to level Z: one bucket a parameter, state full on every rank, segments
+    `count`, `micro_step` and `update`; gradients are kept in state over the micro-steps and
+    all-reduced once a step.
+  }];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+def ShardOptimizerPass : Pass<"zero-shard-optimizer", "::mlir::ModuleOp"> {
+  let summary = "Stage 1: shards the optimizer state";
+  let description = [{
+    Level J or stage 0 of level Z to level Z: moments (and masters) live in shards; `update`
+    reduce-scatters gradients in place, updates the owned elements and gathers the weights in place.
+  }];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+def ShardGradientsPass : Pass<"zero-shard-gradients", "::mlir::ModuleOp"> {
+  let summary = "Stage 2: shards the gradients";
+  let description = [{
+    Level J or stage 1 of level Z to level Z: gradients live in shards; each bucket is reduce-scattered
+    in `micro_step`, as soon as its last contribution is formed.
+  }];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+def ShardParametersPass : Pass<"zero-shard-parameters", "::mlir::ModuleOp"> {
+  let summary = "Stage 3: shards the parameters";
+  let description = [{
+    Level J or stage 2 of level Z to level Z: weights live in shards, are gathered once per region of
+    use, and only where something reads them.
+  }];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+def BucketCollectivesPass : Pass<"zero-bucket-collectives", "::mlir::ModuleOp"> {
+  let summary = "Merges one-parameter buckets into buckets of constant size";
+  let description = [{
+    Level Z to level Z: consecutive parameters in order of first use, up to `bucket-bytes` of
+    zero.config, or one larger parameter alone; one element type and one class a bucket.
+  }];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+def SchedulePass : Pass<"zero-schedule", "::mlir::ModuleOp"> {
+  let summary = "Puts launches and collectives on streams";
+  let description = [{
+    Level Z to level S: collectives become starts and waits, gathers are issued one region ahead, at
+    most two reductions are in flight, buffers are freed after their last use, and a segment ends with
+    all streams joined.
+  }];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+def PlanArenaPass : Pass<"zero-plan-arena", "::mlir::ModuleOp"> {
+  let summary = "Gives every byte a place in one arena";
+  let description = [{
+    Level S to level A: state, control, inputs, gathered buckets, gradients, activations and workspaces
+    get offsets; the packing is verified before it is written.
+  }];
+  let dependentDialects = ["::zero::ir::ZeroDialect"];
+}
+def VerifyPass : Pass<"zero-verify", "::mlir::ModuleOp"> {
+  let summary = "Proves the laws of memory, schedule and communication on the IR";
+  let description = [{
+    Any level. Checks what the level promises, independently of the passes that made it: S4 at levels Z
+    and up, S1 to S3 at level S and up, and that no two live ranges of bytes meet at level A.
+  }];
+}
+def LowerPass : Pass<"zero-lower", "::mlir::ModuleOp"> {
+  let summary = "Lowers generated kernels to the llvm dialect";
+  let description = [{
+    Level A to level X: each generated `zero.kernel` gets an `llvm.func` of the same name with
+    the runtime's calling convention; segments stay, and are the step table's text.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "Only cpu in this version">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+      "::mlir::math::MathDialect", "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
+      "::mlir::func::FuncDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
+#endif // ZERO_PASSES_PASSES_TD

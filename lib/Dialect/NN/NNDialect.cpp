@@ -1,0 +1,31 @@
+//===- NNDialect.cpp - the nn dialect ------------------------------------===//
+
+#include "zero/Dialect/NN/NN.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
+
+using namespace mlir;
+using namespace zero::nn;
+
+#include "zero/Dialect/NN/NNDialect.cpp.inc"
+#include "zero/Dialect/NN/NNEnums.cpp.inc"
+#include "zero/Dialect/NN/NNInterfaces.cpp.inc"
+
+namespace {
+// Every nn op is pure, so a called block may be inlined anywhere.
+struct NNInliner : public DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
+void NNDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "zero/Dialect/NN/NNOps.cpp.inc"
+      >();
+  addInterfaces<NNInliner>();
+}
