@@ -1,0 +1,117 @@
+//===- Arena.h - where each buffer lies in one arena ---------------------===//
+//
+// Static memory allocation: each buffer is a rectangle, its lifetime wide and
+// its size high; the planner chooses how low it hangs, so that no two
+// rectangles meet and the tallest top (the height) is small. The lower bound is
+// the largest sum of sizes alive at one time.
+//
+//   lifetimes [0,2) 64 bytes, [1,3) 64 bytes, [2,4) 128 bytes:
+//   bound 192 at time 2; offsets 128, 0, 64 reach it.
+//
+// Unit: every offset is a multiple of the greatest common divisor of all
+// alignments, so a buffer takes its size rounded up to that unit, in the bound
+// and in the height alike. With one alignment for all, the unit is that.
+//
+// A buffer that lives from INT64_MIN to INT64_MAX is persistent: persistent
+// buffers lie at the bottom, in the order in which they are given.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ZERO_PLANNING_ARENA_H
+#define ZERO_PLANNING_ARENA_H
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zero::planning::arena {
+
+inline constexpr int64_t kTimeBegin = std::numeric_limits<int64_t>::min();
+inline constexpr int64_t kTimeEnd = std::numeric_limits<int64_t>::max();
+
+/// Problems whose buffers would take more than this side by side are refused.
+inline constexpr int64_t kMaxTotalBytes = int64_t(1) << 60;
+
+/// Half-open, in time.
+struct Interval {
+  int64_t lower = 0, upper = 0;
+};
+
+struct Buffer {
+  int64_t id = 0;               ///< unique; names the buffer in messages
+  int64_t lower = 0, upper = 0; ///< lifetime, half-open: [lower, upper)
+  int64_t sizeBytes = 0;
+  int64_t alignmentBytes = 1;         ///< the offset is a multiple of this
+  std::optional<int64_t> fixedOffset; ///< the plan must put it there
+  std::string name;                   ///< joins the id in messages
+  std::vector<Interval> gaps;         ///< inside the lifetime; the bytes are others' then
+  std::optional<int64_t> hintOffset;  ///< from a file; kept, and free to be ignored
+
+  bool isPersistent() const { return lower == kTimeBegin && upper == kTimeEnd; }
+};
+
+struct Problem {
+  std::vector<Buffer> buffers;
+  std::optional<int64_t> capacityBytes; ///< the first plan this low will do
+};
+
+enum class Status : uint8_t {
+  Optimal,    ///< the height is the lower bound
+  Feasible,   ///< within the capacity, if there is one
+  Infeasible, ///< no plan fits the capacity: the lower bound is above it
+  Unknown     ///< none was found, and none is ruled out
+};
+/// `optimal`, `feasible`, `infeasible` or `unknown`.
+const char *name(Status status);
+
+struct Plan {
+  std::vector<int64_t> offsets; ///< bytes, one a buffer, in the problem's order
+  int64_t heightBytes = 0;      ///< the tallest top, rounded up to the unit
+  int64_t lowerBoundBytes = 0;
+  /// Infeasible and Unknown plans hold the lowest packing that was found, which
+  /// is above the capacity.
+  Status status = Status::Unknown;
+};
+
+/// How long to look. Counted in steps and never in seconds, so that the same
+/// problem gets the same plan on every machine.
+struct Options {
+  /// Orders tried after the portfolio. Zero leaves the portfolio.
+  int64_t iterations = 2000;
+  /// Holes looked at before the search stops (about 4 million in 0.1 s). Does
+  /// not limit the first order, best fit by size, so that there is always a plan.
+  int64_t work = 20'000'000;
+};
+
+/// What is wrong with `problem`, or nothing: duplicate ids, lower ≥ upper, sizes
+/// and alignments below one, offsets negative, misaligned or colliding where
+/// they are fixed, gaps outside the lifetime, sums beyond kMaxTotalBytes.
+/// O(n log n).
+std::optional<std::string> check(const Problem &problem);
+
+/// The largest sum of sizes alive at one time, and no less than the tallest
+/// fixed top. Sizes are rounded up to the unit. O(n log n).
+int64_t lowerBound(const Problem &problem);
+
+/// Best fit by size, then a portfolio of other orders, then repairs of the best
+/// one; the lowest packing wins, the earliest among equals, and reaching the
+/// lower bound (or the capacity) ends the search. Never above best fit by size.
+/// Needs a problem that `check` accepts.
+///
+/// Ties: by `lower`, then by id. One order costs O(n (log n + h)), h being the
+/// holes met by a buffer. Source: the peak-first orders and the hole tree follow
+/// what is known to work on public instances of training graphs; best fit by
+/// size is Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
+/// Inference", section 5.
+Plan plan(const Problem &problem, const Options &options = {});
+
+/// What is wrong with `plan`, or nothing. Recomputes everything from its
+/// arguments in a sweep over time that shares no code with `plan()`: overlaps
+/// (both buffers named), misalignment, moved fixed offsets, overflow, height,
+/// bound, status. O(n log n).
+std::optional<std::string> verify(const Problem &problem, const Plan &plan);
+
+} // namespace zero::planning::arena
+
+#endif // ZERO_PLANNING_ARENA_H

@@ -1,0 +1,246 @@
+//===- ArenaCheck.cpp - the arena's laws, apart from its planner ---------===//
+//
+// `check`, `lowerBound` and `verify` share a sweep over time and nothing with
+// the planner. At equal times lifetimes end before others begin, as they are
+// half-open. The bytes alive at one moment are kept by offset: a newcomer that
+// meets nobody can only meet its neighbours.
+//
+//===----------------------------------------------------------------------===//
+#include "zero/Planning/Arena.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_set>
+
+namespace zero::planning::arena {
+namespace {
+
+std::string describe(const Buffer &buffer) {
+  std::string text = "buffer " + std::to_string(buffer.id);
+  return buffer.name.empty() ? text : text + " ('" + buffer.name + "')";
+}
+
+std::string time(int64_t value) {
+  return value == kTimeBegin ? "begin" : value == kTimeEnd ? "end" : std::to_string(value);
+}
+
+std::string bytes(int64_t begin, int64_t end) {
+  return "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
+}
+
+std::vector<Interval> sortedGaps(const Buffer &buffer) {
+  std::vector<Interval> gaps = buffer.gaps;
+  std::sort(gaps.begin(), gaps.end(),
+            [](const Interval &a, const Interval &b) { return a.lower < b.lower; });
+  return gaps;
+}
+
+/// The parts of the lifetime in which the bytes are the buffer's own.
+std::vector<Interval> liveParts(const Buffer &buffer) {
+  std::vector<Interval> parts;
+  int64_t from = buffer.lower;
+  for (const Interval &gap : sortedGaps(buffer)) {
+    if (gap.lower > from)
+      parts.push_back({from, gap.lower});
+    from = gap.upper;
+  }
+  if (from < buffer.upper)
+    parts.push_back({from, buffer.upper});
+  return parts;
+}
+
+struct Event {
+  int64_t time;
+  bool begins;
+  int64_t buffer;
+};
+
+/// In the order of time, ends before begins, then by index.
+std::vector<Event> timeline(const Problem &problem, bool fixedOnly) {
+  std::vector<Event> events;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    if (fixedOnly && !problem.buffers[i].fixedOffset)
+      continue;
+    for (const Interval &part : liveParts(problem.buffers[i])) {
+      events.push_back({part.lower, true, int64_t(i)});
+      events.push_back({part.upper, false, int64_t(i)});
+    }
+  }
+  std::sort(events.begin(), events.end(), [](const Event &a, const Event &b) {
+    if (a.time != b.time)
+      return a.time < b.time;
+    return a.begins != b.begins ? b.begins : a.buffer < b.buffer;
+  });
+  return events;
+}
+
+/// Two buffers that share bytes at one time, said in words.
+std::optional<std::string> findOverlap(const Problem &problem, const std::vector<int64_t> &offsets,
+                                       bool fixedOnly) {
+  std::map<int64_t, int64_t> alive; // offset -> buffer
+  for (const Event &event : timeline(problem, fixedOnly)) {
+    const Buffer &buffer = problem.buffers[event.buffer];
+    int64_t begin = offsets[event.buffer], end = begin + buffer.sizeBytes;
+    if (!event.begins) {
+      alive.erase(begin);
+      continue;
+    }
+    auto next = alive.lower_bound(begin);
+    auto other = next != alive.end() && next->first < end ? next : alive.end();
+    if (other == alive.end() && next != alive.begin()) {
+      auto before = std::prev(next);
+      if (before->first + problem.buffers[before->second].sizeBytes > begin)
+        other = before;
+    }
+    if (other != alive.end()) {
+      const Buffer &mate = problem.buffers[other->second];
+      return describe(mate) + " at " + bytes(other->first, other->first + mate.sizeBytes) +
+             " and " + describe(buffer) + " at " + bytes(begin, end) + " overlap at time " +
+             time(event.time);
+    }
+    alive.emplace_hint(next, begin, event.buffer);
+  }
+  return std::nullopt;
+}
+
+int64_t unitBytes(const Problem &problem) {
+  int64_t unit = 0;
+  for (const Buffer &buffer : problem.buffers)
+    unit = std::gcd(unit, buffer.alignmentBytes);
+  return std::max<int64_t>(unit, 1);
+}
+
+int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+std::optional<std::string> checkOne(const Buffer &buffer) {
+  std::string who = describe(buffer) + ": ";
+  if (buffer.lower >= buffer.upper)
+    return who + "expects lower below upper, got [" + time(buffer.lower) + ", " +
+           time(buffer.upper) + ")";
+  if (buffer.sizeBytes < 1)
+    return who + "expects a size of at least 1, got " + std::to_string(buffer.sizeBytes);
+  if (buffer.alignmentBytes < 1)
+    return who + "expects an alignment of at least 1, got " + std::to_string(buffer.alignmentBytes);
+  if (buffer.sizeBytes > kMaxTotalBytes || buffer.alignmentBytes > kMaxTotalBytes)
+    return who + "expects size and alignment of at most " + std::to_string(kMaxTotalBytes) +
+           ", got " + std::to_string(std::max(buffer.sizeBytes, buffer.alignmentBytes));
+  if (buffer.fixedOffset && *buffer.fixedOffset < 0)
+    return who + "expects a fixed offset of at least 0, got " + std::to_string(*buffer.fixedOffset);
+  if (buffer.fixedOffset && *buffer.fixedOffset % buffer.alignmentBytes != 0)
+    return who + "expects a fixed offset that is a multiple of " +
+           std::to_string(buffer.alignmentBytes) + ", got " + std::to_string(*buffer.fixedOffset);
+  int64_t from = buffer.lower;
+  for (const Interval &gap : sortedGaps(buffer)) {
+    if (gap.lower >= gap.upper || gap.lower < from || gap.upper > buffer.upper)
+      return who + "expects gaps apart from each other and inside [" + time(buffer.lower) + ", " +
+             time(buffer.upper) + "), got [" + time(gap.lower) + ", " + time(gap.upper) + ")";
+    from = gap.upper;
+  }
+  if (liveParts(buffer).empty())
+    return who + "expects a moment outside its gaps";
+  return std::nullopt;
+}
+
+} // namespace
+
+const char *name(Status status) {
+  switch (status) {
+  case Status::Optimal:
+    return "optimal";
+  case Status::Feasible:
+    return "feasible";
+  case Status::Infeasible:
+    return "infeasible";
+  case Status::Unknown:
+    break;
+  }
+  return "unknown";
+}
+
+std::optional<std::string> check(const Problem &problem) {
+  if (problem.capacityBytes && *problem.capacityBytes < 0)
+    return "expects a capacity of at least 0, got " + std::to_string(*problem.capacityBytes);
+  std::unordered_set<int64_t> ids;
+  std::vector<int64_t> offsets(problem.buffers.size(), 0);
+  int64_t fixedTop = 0;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer &buffer = problem.buffers[i];
+    if (auto message = checkOne(buffer))
+      return message;
+    if (!ids.insert(buffer.id).second)
+      return describe(buffer) + ": expects an id of its own, and another buffer has it too";
+    offsets[i] = buffer.fixedOffset.value_or(0);
+    int64_t top = 0;
+    if (__builtin_add_overflow(offsets[i], buffer.sizeBytes, &top) || top > kMaxTotalBytes)
+      return describe(buffer) + ": expects to end at " + std::to_string(kMaxTotalBytes) +
+             " or below, got offset " + std::to_string(offsets[i]);
+    fixedTop = std::max(fixedTop, top);
+  }
+  // However badly they are stacked, all tops stay below this sum.
+  int64_t total = fixedTop;
+  for (const Buffer &buffer : problem.buffers) {
+    total += buffer.sizeBytes + buffer.alignmentBytes;
+    if (total > kMaxTotalBytes)
+      return describe(buffer) + ": expects all buffers to take at most " +
+             std::to_string(kMaxTotalBytes) + " bytes side by side, and this one with " +
+             std::to_string(buffer.sizeBytes) + " bytes goes beyond";
+  }
+  return findOverlap(problem, offsets, /*fixedOnly=*/true);
+}
+
+int64_t lowerBound(const Problem &problem) {
+  int64_t unit = unitBytes(problem), bound = 0, alive = 0;
+  for (const Event &event : timeline(problem, /*fixedOnly=*/false)) {
+    int64_t size = roundUp(problem.buffers[event.buffer].sizeBytes, unit);
+    alive += event.begins ? size : -size;
+    bound = std::max(bound, alive);
+  }
+  for (const Buffer &buffer : problem.buffers)
+    if (buffer.fixedOffset)
+      bound = std::max(bound, *buffer.fixedOffset + roundUp(buffer.sizeBytes, unit));
+  return bound;
+}
+
+std::optional<std::string> verify(const Problem &problem, const Plan &plan) {
+  if (auto message = check(problem))
+    return message;
+  if (plan.offsets.size() != problem.buffers.size())
+    return "expects " + std::to_string(problem.buffers.size()) + " offsets, got " +
+           std::to_string(plan.offsets.size());
+  int64_t unit = unitBytes(problem), height = 0;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer &buffer = problem.buffers[i];
+    int64_t offset = plan.offsets[i], top = 0;
+    std::string who = describe(buffer) + ": ";
+    if (offset < 0)
+      return who + "expects an offset of at least 0, got " + std::to_string(offset);
+    if (offset % buffer.alignmentBytes != 0)
+      return who + "expects an offset that is a multiple of " +
+             std::to_string(buffer.alignmentBytes) + ", got " + std::to_string(offset);
+    if (buffer.fixedOffset && offset != *buffer.fixedOffset)
+      return who + "expects its fixed offset " + std::to_string(*buffer.fixedOffset) + ", got " +
+             std::to_string(offset);
+    if (__builtin_add_overflow(offset, roundUp(buffer.sizeBytes, unit), &top))
+      return who + "expects to end below 2^63, got offset " + std::to_string(offset);
+    height = std::max(height, top);
+  }
+  if (auto message = findOverlap(problem, plan.offsets, /*fixedOnly=*/false))
+    return message;
+  if (plan.heightBytes != height)
+    return "expects a height of " + std::to_string(height) + ", got " +
+           std::to_string(plan.heightBytes);
+  int64_t bound = lowerBound(problem);
+  if (plan.lowerBoundBytes != bound)
+    return "expects a lower bound of " + std::to_string(bound) + ", got " +
+           std::to_string(plan.lowerBoundBytes);
+  bool fits = !problem.capacityBytes || height <= *problem.capacityBytes;
+  bool excluded = problem.capacityBytes && bound > *problem.capacityBytes;
+  Status expected = !fits ? (excluded ? Status::Infeasible : Status::Unknown)
+                          : (height == bound ? Status::Optimal : Status::Feasible);
+  if (plan.status != expected)
+    return std::string("expects status ") + name(expected) + ", got " + name(plan.status);
+  return std::nullopt;
+}
+
+} // namespace zero::planning::arena
