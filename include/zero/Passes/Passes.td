@@ -140,4 +140,41 @@ def LowerPass : Pass<"zero-lower", "::mlir::ModuleOp"> {
       "::mlir::func::FuncDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Runs all passes from the module's level to another";
+  let description = [{
+    Reads the level of the module off its IR and runs the passes from there on, so that text of any
+    level goes back in. From level Z on the module's own `zero.config` holds, and the options that
+    repeat it are not read.
+
+    ```
+    zero-opt model.mlir --zero-pipeline="stage=3 ranks=4 micro-batch=2 until=scheduled"
+    ```
+  }];
+  let options = [
+    Option<"until", "until", "std::string", "\"arena\"", "Level to stop at: graph, joint, launches, sharded, scheduled, arena or llvm">,
+    Option<"microBatch", "micro-batch", "int64_t", "0", "Rows per rank and micro-step, where the graph leaves them open">,
+    Option<"verify", "verify", "bool", "true", "Run zero-verify after each pass">,
+    Option<"clean", "clean", "bool", "false", "Run canonicalize and cse after each pass">,
+    Option<"ranks", "ranks", "int64_t", "1", "Data-parallel ranks">,
+    Option<"stage", "stage", "int64_t", "0", "ZeRO stage, 0 to 3">,
+    Option<"microSteps", "micro-steps", "int64_t", "1", "Micro-steps whose gradients one step accumulates">,
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "26214400", "Bytes of a bucket and of a chunk">,
+    Option<"threadsPerRank", "threads-per-rank", "int64_t", "1", "Threads of a rank">,
+    Option<"reduceEvery", "reduce-every", "std::string", "\"micro-step\"", "Stage 2: reduce gradients every micro-step, or once a step">,
+    Option<"lossMean", "loss-mean", "std::string", "\"step\"", "What the mean loss divides by: step, micro-step or rank">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw, adam or sgd">,
+    Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment">,
+    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment">,
+    Option<"eps", "eps", "double", "1e-8", "Added to the root of the second moment">,
+    Option<"weightDecay", "weight-decay", "double", "0.0", "Weight decay">,
+    Option<"momentum", "momentum", "double", "0.0", "Momentum of sgd">,
+    Option<"clip", "clip", "double", "0.0", "Bound on the global gradient norm; 0 for none">
+  ];
+  let dependentDialects = ["::zero::ir::ZeroDialect", "::zero::nn::NNDialect", "::mlir::LLVM::LLVMDialect",
+      "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+      "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect",
+      "::mlir::cf::ControlFlowDialect"];
+}
+
 #endif // ZERO_PASSES_PASSES_TD

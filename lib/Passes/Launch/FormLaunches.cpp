@@ -1,0 +1,248 @@
+//===- FormLaunches.cpp - groups of ops become kernels and launches -------===//
+//
+// Right after differentiation and before anything else chooses, so that the
+// kernels, and with them every trained bit, are the same at all stages. A kernel
+// is keyed by its text: types, strides of its arguments, kind and body; launches
+// of equal structure share one. Only reads, views and launches stay behind.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Grouping.h"
+
+#include "zero/Dialect/Zero/Config.h"
+#include "zero/Passes/ForwardFunction.h"
+#include "zero/Passes/KernelDescriptors.h"
+#include "zero/Passes/Passes.h"
+#include "zero/Passes/Views.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace zero {
+#define GEN_PASS_DEF_FORMLAUNCHESPASS
+#include "zero/Passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+/// Makes kernels and hands out the one of equal structure.
+class KernelPool {
+public:
+  KernelPool(ModuleOp module, Operation *before) : symbols(module), before(before) {}
+
+  /// `ops` with the values `inputs` as arguments and `outputs` as results.
+  ir::KernelOp get(ir::KernelKind kind, ArrayRef<Operation *> ops, ValueRange inputs,
+                   ValueRange outputs, StringRef base) {
+    OpBuilder builder(before);
+    SmallVector<Attribute> strides;
+    bool strided = false;
+    for (Value input : inputs) {
+      View view = traceView(input);
+      auto type = cast<RankedTensorType>(input.getType());
+      bool plain = view.isContiguous(type);
+      strided |= !plain;
+      strides.push_back(builder.getI64ArrayAttr(plain ? ArrayRef<int64_t>() : view.strides));
+    }
+    Location loc = builder.getUnknownLoc();
+    auto kernel = ir::KernelOp::create(
+        builder, loc, "kernel", builder.getFunctionType(inputs.getTypes(), outputs.getTypes()), kind,
+        /*may_reuse=*/nullptr, strided ? builder.getArrayAttr(strides) : nullptr,
+        /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
+    Block *body = builder.createBlock(&kernel.getBody());
+    IRMapping map;
+    for (Value input : inputs)
+      map.map(input, body->addArgument(input.getType(), loc));
+    builder.setInsertionPointToStart(body);
+    for (Operation *op : ops) {
+      for (Value operand : op->getOperands())
+        if (Operation *source = operand.getDefiningOp();
+            source && !map.contains(operand) && isRematerialised(source))
+          builder.clone(*source, map)->setLoc(loc);
+      builder.clone(*op, map)->setLoc(loc);
+    }
+    SmallVector<Value> results;
+    for (Value output : outputs)
+      results.push_back(map.lookup(output));
+    ir::YieldOp::create(builder, loc, results);
+
+    std::string text;
+    llvm::raw_string_ostream(text) << kernel;
+    auto [found, isNew] = byText.try_emplace(text, kernel);
+    if (!isNew) {
+      kernel.erase();
+      return found->second;
+    }
+    setMayReuse(kernel);
+    unsigned &count = byBase[base];
+    kernel.setSymName(count ? (base + "_" + Twine(count)).str() : base.str());
+    ++count;
+    symbols.insert(kernel, Block::iterator(before));
+    return kernel;
+  }
+
+private:
+  void setMayReuse(ir::KernelOp kernel) {
+    SmallVector<SmallVector<int64_t>> lists = deriveMayReuse(kernel);
+    if (llvm::all_of(lists, [](auto &list) { return list.empty(); }))
+      return;
+    Builder builder(kernel.getContext());
+    SmallVector<Attribute> attrs;
+    for (auto &list : lists)
+      attrs.push_back(builder.getI64ArrayAttr(list));
+    kernel.setMayReuseAttr(builder.getArrayAttr(attrs));
+  }
+
+  SymbolTable symbols;
+  Operation *before;
+  llvm::StringMap<ir::KernelOp> byText;
+  llvm::StringMap<unsigned> byBase;
+};
+
+class FormLaunches : public impl::FormLaunchesPassBase<FormLaunches> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto joint = module.lookupSymbol<func::FuncOp>(kJointName);
+    if (!joint) {
+      module.emitError("expects a differentiated graph: run nn-autodiff first");
+      return signalPassFailure();
+    }
+    FailureOr<std::vector<Group>> groups = formGroups(joint.front());
+    if (failed(groups))
+      return signalPassFailure();
+    KernelPool pool(module, joint);
+    // Launch order is the order of the groups' last ops.
+    llvm::stable_sort(*groups, [](const Group &a, const Group &b) {
+      return a.ops.back()->isBeforeInBlock(b.ops.back());
+    });
+    for (Group &group : *groups)
+      if (failed(launch(group, pool)))
+        return signalPassFailure();
+    launchConstants(joint, pool);
+    if (failed(materialiseGradients(joint, pool)))
+      return signalPassFailure();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(joint.front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    eraseUnusedKernels(joint);
+  }
+
+private:
+  /// The family's main op names the kernel: the GEMM of a GEMM, the norm of a norm.
+  static StringRef baseName(const Group &group) {
+    Operation *main = group.ops.front();
+    for (Operation *op : group.ops)
+      if (isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(op))
+        main = op;
+    return main->getName().stripDialect();
+  }
+
+  LogicalResult launch(Group &group, KernelPool &pool) {
+    llvm::SetVector<Value> inputs;
+    llvm::SmallPtrSet<Operation *, 8> members(group.ops.begin(), group.ops.end());
+    for (Operation *op : group.ops)
+      for (Value operand : op->getOperands()) {
+        Operation *source = operand.getDefiningOp();
+        if (source && (members.contains(source) || (group.kind == ir::KernelKind::Generated &&
+                                                    isRematerialised(source))))
+          continue;
+        inputs.insert(operand);
+      }
+    SmallVector<Value> outputs;
+    for (Operation *op : group.ops)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *u) { return !members.contains(u); }))
+          outputs.push_back(result);
+    if (outputs.empty())
+      return success(); // nothing reads it; erased as dead
+
+    Operation *last = group.ops.back();
+    OpBuilder builder(last);
+    SmallVector<Value> operands(inputs.getArrayRef());
+    ir::KernelOp kernel = pool.get(group.kind, group.ops, operands, outputs, baseName(group));
+    if (std::string why; group.kind != ir::KernelKind::Generated && !describeKernel(kernel, 1, why)) {
+      // The library's kernel cannot read these strides: copy the views, then ask again.
+      for (Value &operand : operands)
+        if (!traceView(operand).isContiguous(cast<RankedTensorType>(operand.getType()))) {
+          Value copied = copy(builder, operand, pool);
+          for (Operation *op : group.ops)
+            op->replaceUsesOfWith(operand, copied);
+          operand = copied;
+        }
+      kernel = pool.get(group.kind, group.ops, operands, outputs, baseName(group));
+      if (!describeKernel(kernel, 1, why))
+        return last->emitOpError() << "expects a shape that a " << stringifyKernelKind(group.kind)
+                                   << " kernel computes: " << why;
+    }
+    auto launch = ir::LaunchOp::create(builder, last->getLoc(), TypeRange(ValueRange(outputs)),
+                                       kernel.getSymName(), operands, nullptr, nullptr, nullptr);
+    for (auto [output, result] : llvm::zip(outputs, launch.getOuts()))
+      output.replaceUsesWithIf(result, [&](OpOperand &use) { return !members.contains(use.getOwner()); });
+    for (Operation *op : llvm::reverse(group.ops)) {
+      op->dropAllUses();
+      op->erase();
+    }
+    return success();
+  }
+
+  /// Constants that no generated kernel took in: read through a view, or by a library's kernel.
+  void launchConstants(func::FuncOp joint, KernelPool &pool) {
+    for (Operation &op : llvm::make_early_inc_range(joint.front())) {
+      if (!isRematerialised(&op) || op.use_empty())
+        continue;
+      OpBuilder builder(&op);
+      ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, &op, {}, op.getResults(),
+                                     op.getName().stripDialect());
+      auto launch = ir::LaunchOp::create(builder, op.getLoc(), op.getResultTypes(),
+                                         kernel.getSymName(), ValueRange(), nullptr, nullptr, nullptr);
+      op.replaceAllUsesWith(launch.getOuts());
+    }
+  }
+
+  void eraseUnusedKernels(func::FuncOp joint) {
+    llvm::DenseSet<StringRef> used;
+    joint.walk([&](ir::LaunchOp launch) { used.insert(launch.getKernel()); });
+    for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<ir::KernelOp>()))
+      if (!used.contains(kernel.getSymName()))
+        kernel.erase();
+  }
+
+  /// A launch that copies a view into a value of its own.
+  Value copy(OpBuilder &builder, Value view, KernelPool &pool) {
+    ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, {}, view, view, "copy");
+    return ir::LaunchOp::create(builder, view.getLoc(), TypeRange(view.getType()),
+                                kernel.getSymName(), ValueRange(view), nullptr, nullptr, nullptr)
+        .getResult(0);
+  }
+
+  /// A gradient is written into its slot by the launch that forms it, so it is a launch's whole
+  /// result, in order, and no other gradient's.
+  LogicalResult materialiseGradients(func::FuncOp joint, KernelPool &pool) {
+    auto end = dyn_cast<nn::ReturnOp>(joint.front().getTerminator());
+    if (!end)
+      return joint.emitError("expects a joint graph that ends in nn.return");
+    OpBuilder builder(end);
+    llvm::DenseSet<Value> taken;
+    for (OpOperand &operand : end->getOpOperands()) {
+      View view = traceView(operand.get());
+      auto type = cast<RankedTensorType>(operand.get().getType());
+      bool whole = view.root.getDefiningOp<ir::LaunchOp>() && view.coversRoot(type);
+      if (whole && taken.insert(view.root).second)
+        continue;
+      Operation *source = operand.get().getDefiningOp();
+      if (source)
+        builder.setInsertionPointAfter(source);
+      else
+        builder.setInsertionPointToStart(&joint.front());
+      operand.set(copy(builder, operand.get(), pool));
+    }
+    return success();
+  }
+};
+
+} // namespace
+} // namespace zero
