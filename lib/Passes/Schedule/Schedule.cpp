@@ -1,0 +1,234 @@
+//===- Schedule.cpp - launches and collectives on streams -------------------===//
+//
+// Gathers are issued one region ahead: before the first launch that reads a
+// gathered bucket, the gathers of the next such launch are started, and then its
+// own are waited for. A start comes after all compute work issued before it, so
+// a gather may overwrite what that work has freed.
+//
+// A reduction starts right behind the accumulation that completes its bucket. At
+// most two are in flight: before the launch that completes a third, the oldest is
+// waited for, so that its buffer is free when that launch runs. Buffers are freed
+// behind their last reader; a segment ends with all streams joined.
+//
+//===----------------------------------------------------------------------===//
+
+#include "zero/Dialect/NN/NN.h"
+#include "zero/Dialect/Zero/Zero.h"
+#include "zero/Passes/Level.h"
+#include "zero/Passes/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace zero {
+#define GEN_PASS_DEF_SCHEDULEPASS
+#include "zero/Passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr size_t kReductionsInFlight = 2;
+
+class SegmentScheduler {
+public:
+  explicit SegmentScheduler(ir::SegmentOp segment)
+      : block(segment.getBody().front()), builder(segment.getContext()) {}
+
+  void run() {
+    for (auto launch : block.getOps<ir::LaunchOp>())
+      launch.setStream(ir::Stream::Compute);
+    splitGathers();
+    splitReductions();
+    splitInPlaceGathers();
+  }
+
+private:
+  /// Values that are views of `value`, and the first and last op that really reads one.
+  struct Readers {
+    Operation *first = nullptr, *last = nullptr;
+  };
+
+  void collectReaders(Value value, Readers &readers) {
+    for (Operation *user : value.getUsers()) {
+      bool view = isa<ir::ViewOp, nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::SplitOp,
+                      nn::BroadcastOp, nn::BarrierOp>(user);
+      if (view) {
+        for (Value result : user->getResults())
+          collectReaders(result, readers);
+        continue;
+      }
+      if (!readers.first || user->isBeforeInBlock(readers.first))
+        readers.first = user;
+      if (!readers.last || readers.last->isBeforeInBlock(user))
+        readers.last = user;
+    }
+  }
+
+  void splitGathers() {
+    // Gathers by the launch that reads them first, in order of those launches.
+    struct Region {
+      Operation *firstReader;
+      SmallVector<ir::AllGatherOp> gathers;
+    };
+    llvm::MapVector<Operation *, Region> regions;
+    for (auto gather : llvm::make_early_inc_range(block.getOps<ir::AllGatherOp>())) {
+      Readers readers;
+      collectReaders(gather.getFull(), readers);
+      if (!readers.first) { // nothing reads it: nothing moves
+        eraseWithViews(gather);
+        continue;
+      }
+      Region &region = regions[readers.first];
+      region.firstReader = readers.first;
+      region.gathers.push_back(gather);
+      builder.setInsertionPointAfter(readers.last);
+      ir::FreeOp::create(builder, gather.getLoc(), gather.getFull());
+    }
+    SmallVector<Region> order;
+    for (auto &entry : regions)
+      order.push_back(entry.second);
+    llvm::stable_sort(order, [](const Region &a, const Region &b) {
+      return a.firstReader->isBeforeInBlock(b.firstReader);
+    });
+    SmallVector<SmallVector<Value>> futures(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      Operation *anchor = firstOf(order[i].gathers);
+      if (i == 0) {
+        builder.setInsertionPointToStart(&block);
+        futures[0] = start(order[0].gathers);
+      }
+      if (i + 1 < order.size()) {
+        builder.setInsertionPoint(anchor);
+        futures[i + 1] = start(order[i + 1].gathers);
+      }
+      for (auto [gather, future] : llvm::zip(order[i].gathers, futures[i])) {
+        builder.setInsertionPoint(gather);
+        auto wait = ir::WaitOp::create(builder, gather.getLoc(), gather.getFull().getType(), future,
+                                       ir::Stream::Compute);
+        gather.getFull().replaceAllUsesWith(wait.getFull());
+        gather.erase();
+      }
+    }
+  }
+
+  static Operation *firstOf(ArrayRef<ir::AllGatherOp> gathers) {
+    Operation *first = gathers.front();
+    for (ir::AllGatherOp gather : gathers)
+      if (gather->isBeforeInBlock(first))
+        first = gather;
+    return first;
+  }
+
+  SmallVector<Value> start(ArrayRef<ir::AllGatherOp> gathers) {
+    SmallVector<Value> futures;
+    for (ir::AllGatherOp gather : gathers)
+      futures.push_back(ir::AllGatherStartOp::create(
+          builder, gather.getLoc(), futureType(gather.getBucketAttr()), gather.getBucketAttr(),
+          /*in_place=*/nullptr, ir::StreamAttr::get(builder.getContext(), ir::Stream::Gather),
+          /*offset=*/nullptr));
+    return futures;
+  }
+
+  Type futureType(FlatSymbolRefAttr bucket) {
+    return ir::FutureType::get(builder.getContext(), bucket);
+  }
+
+  void eraseWithViews(Operation *op) {
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      eraseWithViews(user);
+    op->erase();
+  }
+
+  /// The launch whose result the accumulation behind `grads` takes, or null in `update`.
+  static Operation *completingLaunch(Value grads) {
+    auto accumulate = grads.getDefiningOp<ir::AccumulateOp>();
+    if (!accumulate)
+      return nullptr;
+    Value gradient = accumulate.getGradient();
+    while (auto reshape = gradient.getDefiningOp<nn::ReshapeOp>())
+      gradient = reshape.getInput();
+    return gradient.getDefiningOp<ir::LaunchOp>();
+  }
+
+  void splitReductions() {
+    struct InFlight {
+      Value future;
+      Location loc;
+    };
+    SmallVector<InFlight> inFlight;
+    size_t waited = 0;
+    auto waitOldest = [&] {
+      ir::WaitOp::create(builder, inFlight[waited].loc, Type(), inFlight[waited].future,
+                         ir::Stream::Compute);
+      ++waited;
+    };
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      // The norm reads every reduced gradient.
+      if (isa<ir::NormOp>(op)) {
+        builder.setInsertionPoint(&op);
+        while (waited < inFlight.size())
+          waitOldest();
+      }
+      if (!isa<ir::ReduceScatterOp, ir::AllReduceOp>(op))
+        continue;
+      Value grads = op.getOperand(0);
+      if (Operation *launch = completingLaunch(grads)) {
+        builder.setInsertionPoint(launch);
+        while (inFlight.size() - waited >= kReductionsInFlight)
+          waitOldest();
+      }
+      builder.setInsertionPoint(&op);
+      auto bucket = cast<ir::GradsType>(grads.getType()).getBucket();
+      Value future;
+      if (isa<ir::ReduceScatterOp>(op))
+        future = ir::ReduceScatterStartOp::create(builder, op.getLoc(), futureType(bucket), grads,
+                                                  ir::Stream::Reduce);
+      else
+        future = ir::AllReduceStartOp::create(builder, op.getLoc(), futureType(bucket), grads,
+                                              ir::Stream::Reduce);
+      inFlight.push_back({future, op.getLoc()});
+      op.erase();
+    }
+    builder.setInsertionPointToEnd(&block);
+    while (waited < inFlight.size())
+      waitOldest();
+  }
+
+  void splitInPlaceGathers() {
+    SmallVector<std::pair<Value, Location>> futures;
+    for (auto gather : llvm::make_early_inc_range(block.getOps<ir::AllGatherInPlaceOp>())) {
+      builder.setInsertionPoint(gather);
+      futures.push_back({ir::AllGatherStartOp::create(
+                             builder, gather.getLoc(), futureType(gather.getBucketAttr()),
+                             gather.getBucketAttr(), builder.getUnitAttr(),
+                             ir::StreamAttr::get(builder.getContext(), ir::Stream::Gather),
+                             /*offset=*/nullptr),
+                         gather.getLoc()});
+      gather.erase();
+    }
+    builder.setInsertionPointToEnd(&block);
+    for (auto [future, loc] : futures)
+      ir::WaitOp::create(builder, loc, Type(), future, ir::Stream::Compute);
+  }
+
+  Block &block;
+  OpBuilder builder;
+};
+
+class Schedule : public impl::SchedulePassBase<Schedule> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (levelOf(getOperation()) != Level::Sharded) {
+      getOperation().emitError() << "expects a module at level sharded, got one at level "
+                                 << nameOf(levelOf(getOperation()));
+      return signalPassFailure();
+    }
+    for (auto segment : getOperation().getOps<ir::SegmentOp>())
+      SegmentScheduler(segment).run();
+  }
+};
+
+} // namespace
+} // namespace zero
