@@ -87,9 +87,8 @@ protected:
 /// than one window (both figures); a token that is not below the bound (position and value); an
 /// argument that no tensor is named after; a tensor of another shape or type (both are printed);
 /// arguments that a token file can't feed.
-llvm::Expected<std::unique_ptr<DataSet>> openData(llvm::StringRef path,
-                                                  llvm::ArrayRef<BatchArgument> arguments,
-                                                  const DataOptions &options);
+llvm::Expected<std::unique_ptr<DataSet>>
+openData(llvm::StringRef path, llvm::ArrayRef<BatchArgument> arguments, const DataOptions &options);
 
 } // namespace zero::training
 

@@ -35,7 +35,8 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 
   const Location &location() const { return where; }
-  const std::string &message() const { return what; }
+  /// Without the place, which `message()` (the whole line) begins with.
+  const std::string &detail() const { return what; }
 
 private:
   Location where;

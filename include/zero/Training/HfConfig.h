@@ -32,7 +32,7 @@ struct Gpt2Config {
   double layerNormEpsilon = 1e-5;
   double initializerRange = 0.02; // standard deviation of initial weights
   bool tieWordEmbeddings = true;
-  bool scaleAttention = true;               // by 1/sqrt(head width)
+  bool scaleAttention = true;                // by 1/sqrt(head width)
   bool scaleAttentionByInverseLayer = false; // also by 1/(layer + 1)
 
   int64_t headWidth() const { return width / heads; }
@@ -51,7 +51,8 @@ llvm::ArrayRef<llvm::StringRef> supportedModelTypes();
 /// Errors (InputError with line and column): unreadable, not JSON, not an object, a key twice, an
 /// unsupported `model_type` or activation, a value of the wrong kind or out of range, sizes that
 /// don't fit each other, an unsupported switch, an unknown key, dropout.
-llvm::Expected<Gpt2Config> readGpt2Config(llvm::StringRef path, const HfConfigOptions &options = {});
+llvm::Expected<Gpt2Config> readGpt2Config(llvm::StringRef path,
+                                          const HfConfigOptions &options = {});
 /// The same from text; `file` is for messages.
 llvm::Expected<Gpt2Config> parseGpt2Config(llvm::StringRef text, llvm::StringRef file,
                                            const HfConfigOptions &options = {});

@@ -17,8 +17,8 @@ namespace zero::training {
 /// `1m05s`, `2h03m`, `3d04h`; under a minute `7s`.
 std::string formatDuration(double seconds);
 
-/// `step 12/300  loss 2.4310  15.3k tokens/s  1m05s left`; steps are counted from 1 here. What isn't
-/// known is left out.
+/// `step 12/300  loss 2.4310  15.3k tokens/s  1m05s left`; steps are counted from 1 here. What
+/// isn't known is left out.
 std::string formatProgress(const StepRecord &record, int64_t totalSteps,
                            std::optional<double> secondsLeft);
 

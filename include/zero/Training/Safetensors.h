@@ -27,7 +27,21 @@
 namespace zero::training {
 
 enum class DType : uint8_t {
-  Bool, U8, I8, F8E4M3, F8E5M2, U16, I16, F16, BF16, U32, I32, F32, U64, I64, F64
+  Bool,
+  U8,
+  I8,
+  F8E4M3,
+  F8E5M2,
+  U16,
+  I16,
+  F16,
+  BF16,
+  U32,
+  I32,
+  F32,
+  U64,
+  I64,
+  F64
 };
 
 /// Bytes of one element.
@@ -97,13 +111,15 @@ struct TensorSpec {
 
 /// Writes all bytes of `specs[index]` into `bytes` (aligned to 16). Called once a tensor, in file
 /// order; one tensor at a time is held in memory.
-using TensorFill = llvm::function_ref<llvm::Error(size_t index, llvm::MutableArrayRef<uint8_t> bytes)>;
+using TensorFill =
+    llvm::function_ref<llvm::Error(size_t index, llvm::MutableArrayRef<uint8_t> bytes)>;
 
-/// Writes `path` by way of a temporary file in the same folder (F2). The bytes are a function of the
-/// arguments: wider types first, so that every tensor is aligned, then by name; the header is padded
-/// to 8 bytes. The default metadata is what Hugging Face transformers wants to see.
-llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<TensorSpec> specs, TensorFill fill,
-                             const std::map<std::string, std::string> &metadata = {{"format", "pt"}});
+/// Writes `path` by way of a temporary file in the same folder (F2). The bytes are a function of
+/// the arguments: wider types first, so that every tensor is aligned, then by name; the header is
+/// padded to 8 bytes. The default metadata is what Hugging Face transformers wants to see.
+llvm::Error
+writeSafetensors(llvm::StringRef path, llvm::ArrayRef<TensorSpec> specs, TensorFill fill,
+                 const std::map<std::string, std::string> &metadata = {{"format", "pt"}});
 
 /// Says before training what would stop `writeSafetensors`: no such folder, no permission, a target
 /// that is no regular file or is write-protected, less than `bytes` of free disk. Leaves no file.
