@@ -1,0 +1,26 @@
+//===- Registry.cpp - which function evaluates an op ----------------------===//
+
+#include "zero/Reference/Registry.h"
+
+#include "Ops.h"
+
+namespace zero::reference {
+
+const Registry &Registry::standard() {
+  static const Registry registry = [] {
+    Registry all;
+    registerElementwise(all);
+    registerBroadcasting(all);
+    registerShape(all);
+    registerReduce(all);
+    registerContract(all);
+    registerIndex(all);
+    registerNorm(all);
+    registerAttention(all);
+    registerLoss(all);
+    return all;
+  }();
+  return registry;
+}
+
+} // namespace zero::reference
