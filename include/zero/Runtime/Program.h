@@ -135,6 +135,9 @@ struct ScatterDesc {
 struct GeneratedDesc {
   int64_t index = 0; // into zrt_kernels
   int64_t units = 1;
+  /// Into zrt_kernels: the variant that adds its finished gradients (rounded to f32) to what they
+  /// hold. Needed by rows whose mode adds; -1 where there is none.
+  int64_t addIndex = -1;
 };
 
 enum class KernelKind : uint8_t { Generated, Gemm, Attention, CrossEntropy, Scatter };
@@ -162,8 +165,8 @@ enum class Opcode : uint8_t {
   AllGather,      // Param state of bucket → full buffer at operands[0]; in place where the state is full
   ReduceScatter,  // full gradients at operands[0] → pieces at operands[1], or in place (operands[1] == -1)
   AllReduce,      // full gradients at operands[0], in place
-  Count,          // labels not ignored, summed over ranks → scalar; operands[0] labels, operands[1] count
-  SetSeed,        // seed = loss scale ÷ count: operands[0] count, operands[1] seed
+  Count,          // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
+  SetSeed,        // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
   Norm,           // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
   Update,         // one bucket: optimizer on the owned elements (or all, where states are replicated)
   Wait            // on row `waits`; synchronous backends have nothing to do
@@ -207,6 +210,13 @@ struct OptimizerDesc {
   double clip = 0.0; // 0: none
 };
 
+/// What the seed divides by. Step: the count over ranks and micro-steps. MicroStep: A times the
+/// micro-step's count over ranks. Rank: N·A times the rank's own count in the micro-step. Where a
+/// count is 0 so is the seed. Without a token mean: N·A.
+///
+/// A Count row whose scalar has E elements cuts its labels into E equal parts in order, so that one
+/// row counts each of A micro-steps; a SetSeed row fills all elements of its scalar from as many
+/// counts, or from one. With `perRunBytes` both touch the one element at the moved offset.
 enum class LossMean : uint8_t { Step, MicroStep, Rank };
 
 struct Program {
@@ -232,6 +242,9 @@ std::vector<uint8_t> serialize(const Program &program);
 /// Rejects truncated, foreign or inconsistent bytes (ranges outside the arena, unknown kernels,
 /// wrong operand counts) with a message, in `error`.
 std::optional<Program> deserialize(const uint8_t *data, size_t size, std::string &error);
+
+/// Empty, or what is wrong with the program: the check of `deserialize` for programs made in memory.
+std::string check(const Program &program);
 
 /// 64-bit FNV-1a of the serialised program: ranks compare it at start (S3).
 uint64_t hash(const Program &program);

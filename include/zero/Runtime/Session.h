@@ -8,6 +8,7 @@
 #ifndef ZERO_RUNTIME_SESSION_H
 #define ZERO_RUNTIME_SESSION_H
 
+#include "zero/Runtime/Communicator.h"
 #include "zero/Runtime/Program.h"
 
 #include <cstdint>
@@ -22,7 +23,6 @@ using GeneratedKernel = void (*)(char **operands, int64_t begin, int64_t end);
 struct SessionOptions {
   bool poison = false;  // NaN in fresh and freed ranges and padding, guards around the arena
   bool profile = false; // seconds per row, summed
-  int64_t firstStep = 0;
 };
 
 /// What one step is told. Pointers are to host memory and valid during the call.
@@ -43,11 +43,6 @@ struct StepResult {
   std::string firstNonFinite; // the parameter whose gradient is not finite, or "loss"
 };
 
-/// Bytes and elements that were really moved by one rank in the last step.
-struct TrafficCount {
-  int64_t allReduceElements = 0, reduceScatterElements = 0, allGatherElements = 0, controlBytes = 0;
-};
-
 struct RowProfile {
   std::string segment, label; // label: the kernel's or collective's name
   int64_t row = 0, runs = 0;
@@ -65,11 +60,15 @@ public:
   /// Fills every parameter from its initialiser and zeroes moments; a pure function of (seed, name, element).
   void initialize(uint64_t seed);
 
-  /// Whole parameter in and out, f32, row-major, by name. False with a message for an unknown name or size.
-  bool setParameter(std::string_view name, const float *values, int64_t elements, std::string &error);
-  bool getParameter(std::string_view name, float *values, int64_t elements, std::string &error) const;
+  /// Whole parameter in and out, f32, row-major, by name; with `kind`, its moments or gradients. False
+  /// with a message for an unknown name, a wrong size, or a state that it does not have.
+  bool setParameter(std::string_view name, const float *values, int64_t elements, std::string &error,
+                    StateKind kind = StateKind::Param);
+  bool getParameter(std::string_view name, float *values, int64_t elements, std::string &error,
+                    StateKind kind = StateKind::Param) const;
 
-  /// Runs all segments once, on all ranks. False with a message when an input is out of range (nothing changed).
+  /// Runs all segments once, on all ranks. False with a message when an input is out of range (nothing
+  /// changed), or when a rank failed (the session then refuses further steps with the same message).
   bool step(const StepInput &input, StepResult &result, std::string &error);
 
   const Program &program() const;
