@@ -52,10 +52,11 @@ public:
   void clear();
   void add(const float *values, int64_t count);
   void merge(const SquareSum &other);
-  double sum() const;      // rounded once; inf or NaN if any value was
+  double sum() const;      // rounded once, ties to even; inf if any value was inf or NaN
   bool finite() const { return nonFinite == 0; }
 
-  /// 554 bits of exact fixed point and room for 2^63 terms, in 64-bit limbs, for the control reduction.
+  /// 554 bits of exact fixed point in units of 2^-298, the square of the least denormal, and room
+  /// for 2^63 terms, in 64-bit limbs from the lowest up, for the control reduction.
   static constexpr int kLimbs = 10;
   uint64_t limbs[kLimbs];
   int64_t nonFinite;
@@ -69,6 +70,12 @@ struct UpdateScalars {
       gradScale /* clip factor ÷ loss scale */;
   bool firstStep;
 };
+/// Everything in f64, rounded once. `gradNorm` is the norm after division by `lossScale`, before
+/// clipping; `stepsTaken` counts earlier steps; `decay`: whether the segment's group is decayed.
+UpdateScalars makeUpdateScalars(const OptimizerDesc &desc, double lr, int64_t stepsTaken,
+                                double gradNorm, double lossScale, bool decay);
+
+/// moment1 may be null without momentum, moment2 except for Adam and AdamW.
 void updateElements(const UpdateScalars &scalars, int64_t count, float *param, const float *grad,
                     float *moment1, float *moment2);
 

@@ -1,0 +1,108 @@
+//===- Dispatch.cpp - the kernels that fit this processor -----------------===//
+#include "Table.h"
+
+#include <cmath>
+
+namespace zrt {
+
+bool supported(InstructionSet set) {
+  __builtin_cpu_init();
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  switch (set) {
+  case InstructionSet::Baseline:
+    return true;
+  case InstructionSet::Avx2:
+    return avx2;
+  case InstructionSet::Avx512:
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  }
+  return false;
+}
+
+const KernelTable &tableOf(InstructionSet set) {
+  switch (set) {
+  case InstructionSet::Avx512:
+    return avx512::table;
+  case InstructionSet::Avx2:
+    return avx2::table;
+  case InstructionSet::Baseline:
+    break;
+  }
+  return baseline::table;
+}
+
+static const KernelTable &kernels() {
+  static const KernelTable &best = tableOf(supported(InstructionSet::Avx512) ? InstructionSet::Avx512
+                                           : supported(InstructionSet::Avx2)
+                                               ? InstructionSet::Avx2
+                                               : InstructionSet::Baseline);
+  return best;
+}
+
+void gemm(const GemmDesc &desc, const float *a, const float *b, const float *bias,
+          const float *residual, float *c, bool accumulate, char *workspace, ThreadTeam &team) {
+  kernels().gemm(desc, a, b, bias, residual, c, accumulate, workspace, team);
+}
+
+void attentionForward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
+                      float *out, float *logSumExp, char *workspace, ThreadTeam &team) {
+  kernels().attentionForward(desc, q, k, v, out, logSumExp, workspace, team);
+}
+
+void attentionBackward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
+                       const float *out, const float *logSumExp, const float *dOut, float *dQ,
+                       float *dK, float *dV, char *workspace, ThreadTeam &team) {
+  kernels().attentionBackward(desc, q, k, v, out, logSumExp, dOut, dQ, dK, dV, workspace, team);
+}
+
+void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, const int32_t *labels,
+                          float seed, float *loss, float *dLogits, char *workspace,
+                          ThreadTeam &team) {
+  kernels().crossEntropyWithGrad(desc, logits, labels, seed, loss, dLogits, workspace, team);
+}
+
+void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const float *updates,
+                float *destination, bool accumulate, char *workspace, ThreadTeam &team) {
+  kernels().scatterAdd(desc, indices, updates, destination, accumulate, workspace, team);
+}
+
+void updateElements(const UpdateScalars &scalars, int64_t count, float *param, const float *grad,
+                    float *moment1, float *moment2) {
+  kernels().updateElements(scalars, count, param, grad, moment1, moment2);
+}
+
+static float one(void (*function)(const float *, float *, int64_t), float x) {
+  float result;
+  function(&x, &result, 1);
+  return result;
+}
+float expApprox(float x) { return one(kernels().exp, x); }
+float tanhApprox(float x) { return one(kernels().tanh, x); }
+float erfApprox(float x) { return one(kernels().erf, x); }
+float logApprox(float x) { return one(kernels().log, x); }
+
+UpdateScalars makeUpdateScalars(const OptimizerDesc &desc, double lr, int64_t stepsTaken,
+                                double gradNorm, double lossScale, bool decay) {
+  double steps = double(stepsTaken + 1);
+  double weightDecay = decay ? desc.weightDecay : 0.0;
+  double clip = desc.clip > 0.0 ? std::fmin(1.0, desc.clip / (gradNorm + 1e-6)) : 1.0;
+  UpdateScalars scalars;
+  scalars.kind = desc.kind;
+  scalars.lr = float(lr);
+  scalars.beta1 = float(desc.beta1);
+  scalars.beta2 = float(desc.beta2);
+  scalars.oneMinusBeta1 = float(1.0 - desc.beta1);
+  scalars.oneMinusBeta2 = float(1.0 - desc.beta2);
+  scalars.eps = float(desc.eps);
+  scalars.decayFactor = float(1.0 - lr * weightDecay);
+  scalars.weightDecay = float(weightDecay);
+  scalars.momentum = float(desc.momentum);
+  scalars.stepSize = float(lr / (1.0 - std::pow(desc.beta1, steps)));
+  scalars.rootCorrection = float(1.0 / std::sqrt(1.0 - std::pow(desc.beta2, steps)));
+  scalars.gradScale = float(clip / lossScale);
+  scalars.firstStep = stepsTaken == 0;
+  return scalars;
+}
+
+} // namespace zrt

@@ -1,0 +1,18 @@
+//===- Isa.h - the kernels of the instruction set being compiled ----------===//
+#ifndef ZERO_LIB_RUNTIME_CPU_KERNELS_ISA_H
+#define ZERO_LIB_RUNTIME_CPU_KERNELS_ISA_H
+
+#include "Table.h"
+
+namespace zrt::ZRT_ISA {
+
+decltype(zrt::gemm) gemm;
+decltype(zrt::attentionForward) attentionForward;
+decltype(zrt::attentionBackward) attentionBackward;
+decltype(zrt::crossEntropyWithGrad) crossEntropyWithGrad;
+decltype(zrt::scatterAdd) scatterAdd;
+decltype(zrt::updateElements) updateElements;
+
+} // namespace zrt::ZRT_ISA
+
+#endif // ZERO_LIB_RUNTIME_CPU_KERNELS_ISA_H

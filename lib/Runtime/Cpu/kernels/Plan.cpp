@@ -1,0 +1,73 @@
+//===- Plan.cpp - block sizes and workspaces, from descriptors alone ------===//
+#include "Plan.h"
+
+#include <algorithm>
+
+namespace zrt {
+
+/// `total` cut into equal blocks of at most `most`, each a multiple of `multiple`.
+static int64_t evenBlock(int64_t total, int64_t most, int64_t multiple) {
+  int64_t blocks = std::max<int64_t>(1, divideUp(total, most));
+  return roundUp(divideUp(total, blocks), multiple);
+}
+
+static bool productAtMost(int64_t a, int64_t b, int64_t c, int64_t bound) {
+  return a == 0 || b == 0 || c == 0 || (a <= bound && b <= bound / a && c <= bound / (a * b));
+}
+
+GemmPlan planGemm(const GemmDesc &desc) {
+  GemmPlan plan;
+  plan.small = productAtMost(desc.m, desc.n, desc.k, kSmallGemm);
+  plan.kBlocks = std::max<int64_t>(1, divideUp(desc.k, kMaxKBlock));
+  plan.kBlock = evenBlock(desc.k, kMaxKBlock, 4);
+  plan.mBlock = plan.small ? kMaxTileRows : evenBlock(desc.m, kMaxMBlock, kMaxTileRows);
+  int64_t columns = desc.n <= kMaxSliver ? 16 : kMaxSliver;
+  plan.nBlock = plan.small ? kMaxSliver : evenBlock(desc.n, kMaxNBlock, columns);
+  // Rows of the packed left operand are written sixteen at a time: the last one runs over.
+  plan.leftFloats = roundUp(kMaxTileRows * plan.kBlock + 16, 16);
+  plan.rightFloats = plan.kBlock * plan.nBlock;
+  plan.partialFloats = plan.kBlocks > 1 ? plan.mBlock * plan.nBlock : 0;
+  return plan;
+}
+
+int64_t workspaceBytes(const GemmDesc &desc, int64_t threads) {
+  int64_t floats = planGemm(desc).floatsPerThread();
+  return floats == 0 ? 0 : threads * floats * 4 + 64;
+}
+
+AttentionPlan planAttention(const AttentionDesc &desc) {
+  AttentionPlan plan;
+  int64_t dim = desc.headDim, padded = roundUp(dim, 16);
+  if (!desc.backward) {
+    int64_t most = dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
+    plan.queryBlock = roundUp(std::min(most, std::max<int64_t>(desc.queryLen, 1)), kMaxSliver);
+    plan.keyBlock = std::min<int64_t>(64, std::max<int64_t>(desc.keyLen, 1));
+    int64_t keys = roundUp(roundUp(plan.keyBlock, kMaxTileRows) * dim + 16, 16);
+    int64_t values = plan.keyBlock * padded;
+    int64_t scores = plan.keyBlock * kMaxSliver;
+    plan.floatsPerThread = keys + values + scores + 2 * plan.queryBlock * (dim + 1);
+    return plan;
+  }
+  plan.queryBlock = 64;
+  plan.keyBlock = std::min<int64_t>(dim <= 128 ? 128 : 64, std::max<int64_t>(desc.keyLen, 1));
+  int64_t left = roundUp(roundUp(plan.keyBlock, kMaxTileRows) * dim + 16, 16);
+  int64_t right = plan.keyBlock * padded;
+  int64_t scores = plan.keyBlock * plan.queryBlock;
+  int64_t group = desc.kvHeads > 0 ? desc.heads / desc.kvHeads : 0;
+  int64_t delta = roundUp(group * desc.queryLen, 16);
+  plan.floatsPerThread = 2 * left + 3 * right + 2 * scores + 2 * plan.queryBlock * dim +
+                         3 * plan.queryBlock * padded + delta;
+  return plan;
+}
+
+int64_t workspaceBytes(const AttentionDesc &desc, int64_t threads) {
+  return threads * planAttention(desc).floatsPerThread * 4 + 64;
+}
+
+int64_t workspaceBytes(const CrossEntropyDesc &, int64_t) { return 0; }
+
+int64_t workspaceBytes(const ScatterDesc &desc, int64_t) {
+  return desc.rows <= kScatterPairs ? 0 : (desc.tableRows + desc.rows) * 4;
+}
+
+} // namespace zrt

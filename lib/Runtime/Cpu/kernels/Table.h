@@ -1,0 +1,45 @@
+//===- Table.h - one table of kernels per instruction set -----------------===//
+//
+// The public functions of Kernels.h go through the table that fits the
+// processor, chosen once. Tests walk all tables that this machine can run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ZERO_LIB_RUNTIME_CPU_KERNELS_TABLE_H
+#define ZERO_LIB_RUNTIME_CPU_KERNELS_TABLE_H
+
+#include "zero/Runtime/Kernels.h"
+
+namespace zrt {
+
+enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512 };
+
+struct KernelTable {
+  decltype(&zrt::gemm) gemm;
+  decltype(&zrt::attentionForward) attentionForward;
+  decltype(&zrt::attentionBackward) attentionBackward;
+  decltype(&zrt::crossEntropyWithGrad) crossEntropyWithGrad;
+  decltype(&zrt::scatterAdd) scatterAdd;
+  decltype(&zrt::updateElements) updateElements;
+  /// result[i] = f(x[i]).
+  void (*exp)(const float *x, float *result, int64_t count);
+  void (*tanh)(const float *x, float *result, int64_t count);
+  void (*erf)(const float *x, float *result, int64_t count);
+  void (*log)(const float *x, float *result, int64_t count);
+};
+
+namespace baseline {
+extern const KernelTable table;
+}
+namespace avx2 {
+extern const KernelTable table;
+}
+namespace avx512 {
+extern const KernelTable table;
+}
+
+bool supported(InstructionSet set);
+const KernelTable &tableOf(InstructionSet set);
+
+} // namespace zrt
+
+#endif // ZERO_LIB_RUNTIME_CPU_KERNELS_TABLE_H

@@ -1,0 +1,218 @@
+//===- Tile.h - the register tile and its packed operands -----------------===//
+//
+// All matrix work, in GEMM as in attention, is done by one inner loop: a tile
+// of C held in registers, MR rows by NV vectors of 16 columns, takes a column
+// of A (broadcast) times a row of B per step of k. Every element of C is thus
+// one chain of multiply-adds in the order of k, whatever tile it falls into, so
+// tile sizes, tails and threads cannot show in the bits (N0).
+//
+// B is packed in slivers as wide as the tile: the sliver that starts at column
+// j lies at k·j. A is packed in groups of kTileRows rows, column by column.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ZERO_LIB_RUNTIME_CPU_KERNELS_TILE_H
+#define ZERO_LIB_RUNTIME_CPU_KERNELS_TILE_H
+
+#include "Vector.h"
+
+namespace zrt::ZRT_ISA {
+
+// Accumulators, one row of B and one broadcast must fit the registers: 32 of 16 lanes, 16 of 8
+// lanes, 16 of 4 lanes.
+#if defined(__AVX512F__)
+inline constexpr int kTileRows = 12, kTileVectors = 2;
+#elif defined(__AVX2__)
+inline constexpr int kTileRows = 6, kTileVectors = 1;
+#else
+inline constexpr int kTileRows = 2, kTileVectors = 1;
+#endif
+inline constexpr int64_t kSliver = kTileVectors * kLanes;
+
+/// Width of the sliver that starts at column j of n.
+ZRT_INLINE int64_t sliverWidth(int64_t n, int64_t j) {
+  return n - j > kLanes && kTileVectors > 1 ? kSliver : kLanes;
+}
+
+/// How the left operand of a block lies in memory.
+enum class Left {
+  Columns, // (i, k) at k·step + i: packed groups, or a transposed matrix as it is
+  Rows     // (i, k) at i·kRowStep + k
+};
+inline constexpr int64_t kRowStep = 64;
+
+template <int MR, int NV, Left L>
+static void tile(int64_t k, const float *a, int64_t step, const float *b, int64_t width, float *c,
+                 int64_t cRow, bool add) {
+  Float16 sum[MR][NV];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < MR; ++i)
+#pragma clang loop unroll(full)
+    for (int v = 0; v < NV; ++v)
+      sum[i][v] = splat(0.0f);
+  for (int64_t kk = 0; kk < k; ++kk) {
+    Float16 row[NV];
+#pragma clang loop unroll(full)
+    for (int v = 0; v < NV; ++v)
+      row[v] = load(b + v * kLanes);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < MR; ++i) {
+      Float16 left = splat(L == Left::Columns ? a[i] : a[i * kRowStep]);
+#pragma clang loop unroll(full)
+      for (int v = 0; v < NV; ++v)
+        sum[i][v] = multiplyAdd(left, row[v], sum[i][v]);
+    }
+    a += L == Left::Columns ? step : 1;
+    b += width;
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < MR; ++i)
+#pragma clang loop unroll(full)
+    for (int v = 0; v < NV; ++v) {
+      float *place = c + i * cRow + v * kLanes;
+      store(place, add ? load(place) + sum[i][v] : sum[i][v]);
+    }
+}
+
+using TileFunction = void (*)(int64_t k, const float *a, int64_t step, const float *b,
+                              int64_t width, float *c, int64_t cRow, bool add);
+
+template <Left L, int NV> static TileFunction tileOfRows(int64_t rows) {
+  static constexpr TileFunction functions[] = {
+      tile<1, NV, L>,
+      tile<2, NV, L>,
+#if defined(__AVX2__)
+      tile<3, NV, L>,
+      tile<4, NV, L>,
+      tile<5, NV, L>,
+      tile<6, NV, L>,
+#endif
+#if defined(__AVX512F__)
+      tile<7, NV, L>,
+      tile<8, NV, L>,
+      tile<9, NV, L>,
+      tile<10, NV, L>,
+      tile<11, NV, L>,
+      tile<12, NV, L>,
+#endif
+  };
+  return functions[rows - 1];
+}
+
+/// C[rows, width] (+)= A·B for one tile; `b` and `c` hold full vectors.
+template <Left L>
+static void runTile(int64_t rows, int64_t k, const float *a, int64_t step, const float *b,
+                    int64_t width, float *c, int64_t cRow, bool add) {
+  if constexpr (kTileVectors > 1)
+    if (width > kLanes)
+      return tileOfRows<L, kTileVectors>(rows)(k, a, step, b, width, c, cRow, add);
+  tileOfRows<L, 1>(rows)(k, a, step, b, width, c, cRow, add);
+}
+
+/// C[m, width] (+)= A·B for one sliver of B. `next` leads from one group of kTileRows rows of A to
+/// the next.
+template <Left L>
+static void runSliver(int64_t m, int64_t k, const float *a, int64_t step, int64_t next,
+                      const float *b, int64_t width, float *c, int64_t cRow, bool add) {
+  for (int64_t i = 0; i < m; i += kTileRows, a += next)
+    runTile<L>(smaller(kTileRows, m - i), k, a, step, b, width, c + i * cRow, cRow, add);
+}
+
+/// Rows become columns.
+ZRT_INLINE void transpose(Float16 (&r)[16]) {
+#define ZRT_EXCHANGE(D, LOW, HIGH)                                                                 \
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < 16; ++i) if (!(i & D)) {                  \
+    Float16 a = r[i], b = r[i + D];                                                                \
+    r[i] = __builtin_shufflevector(a, b, LOW);                                                     \
+    r[i + D] = __builtin_shufflevector(a, b, HIGH);                                                \
+  }
+#define ZRT_LIST(...) __VA_ARGS__
+  ZRT_EXCHANGE(8, ZRT_LIST(0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
+               ZRT_LIST(8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
+  ZRT_EXCHANGE(4, ZRT_LIST(0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27),
+               ZRT_LIST(4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31))
+  ZRT_EXCHANGE(2, ZRT_LIST(0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
+               ZRT_LIST(2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31))
+  ZRT_EXCHANGE(1, ZRT_LIST(0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
+               ZRT_LIST(1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31))
+#undef ZRT_LIST
+#undef ZRT_EXCHANGE
+}
+
+/// Loads rows [0, rows) of `columns` elements from a matrix, the rest as 0, and turns them.
+ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep, int64_t rows,
+                               int64_t columns) {
+  if (rows >= kLanes && columns >= kLanes) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 16; ++i)
+      r[i] = load(p + i * rowStep);
+  } else {
+    for (int i = 0; i < 16; ++i)
+      r[i] = i < rows ? loadFirst(p + i * rowStep, columns) : splat(0.0f);
+  }
+  transpose(r);
+}
+
+/// Packs m rows of k from element (i, kk) at p[i·rowStep + kk·columnStep] into groups of kTileRows.
+/// Rows are written sixteen lanes at a time: 16 floats past the end are touched.
+[[maybe_unused]] static void packLeft(const float *p, int64_t rowStep, int64_t columnStep,
+                                      int64_t m, int64_t k, float *packed) {
+  for (int64_t i = 0; i < m; i += kTileRows, packed += kTileRows * k) {
+    const float *group = p + i * rowStep;
+    int64_t rows = smaller(kTileRows, m - i);
+    if (rowStep == 1 || rows == 1) {
+      for (int64_t kk = 0; kk < k; ++kk)
+        store(packed + kk * kTileRows, loadFirst(group + kk * columnStep, rows));
+    } else if (columnStep == 1 || k == 1) {
+      for (int64_t kk = 0; kk < k; kk += kLanes) {
+        Float16 r[16];
+        int64_t columns = smaller(kLanes, k - kk);
+        loadTransposed(r, group + kk, rowStep, rows, columns);
+        for (int64_t j = 0; j < columns; ++j)
+          store(packed + (kk + j) * kTileRows, r[j]);
+      }
+    } else {
+      for (int64_t kk = 0; kk < k; ++kk)
+        for (int64_t r = 0; r < rows; ++r)
+          packed[kk * kTileRows + r] = group[r * rowStep + kk * columnStep];
+    }
+  }
+}
+
+/// Packs k rows of n from element (kk, j) at p[kk·rowStep + j·columnStep] into slivers, filled with
+/// zeros to full vectors.
+[[maybe_unused]] static void packRight(const float *p, int64_t rowStep, int64_t columnStep,
+                                       int64_t k, int64_t n, float *packed) {
+  if (columnStep == 1 || n == 1) {
+    for (int64_t kk = 0; kk < k; ++kk)
+      for (int64_t j = 0; j < n; j += kSliver) {
+        int64_t width = sliverWidth(n, j);
+        float *row = packed + k * j + kk * width;
+        for (int64_t v = 0; v < width; v += kLanes)
+          store(row + v, loadFirst(p + kk * rowStep + j + v, n - j - v));
+      }
+    return;
+  }
+  for (int64_t j = 0; j < n; j += kLanes) {
+    int64_t sliver = j / kSliver * kSliver, width = sliverWidth(n, sliver);
+    float *column = packed + k * sliver + (j - sliver);
+    const float *from = p + j * columnStep;
+    int64_t columns = smaller(kLanes, n - j);
+    if (rowStep == 1 || k == 1) {
+      for (int64_t kk = 0; kk < k; kk += kLanes) {
+        Float16 r[16];
+        int64_t rows = smaller(kLanes, k - kk);
+        loadTransposed(r, from + kk, columnStep, columns, rows);
+        for (int64_t i = 0; i < rows; ++i)
+          store(column + (kk + i) * width, r[i]);
+      }
+    } else {
+      for (int64_t kk = 0; kk < k; ++kk)
+        for (int64_t i = 0; i < kLanes; ++i)
+          column[kk * width + i] = i < columns ? from[kk * rowStep + i * columnStep] : 0.0f;
+    }
+  }
+}
+
+} // namespace zrt::ZRT_ISA
+
+#endif // ZERO_LIB_RUNTIME_CPU_KERNELS_TILE_H
