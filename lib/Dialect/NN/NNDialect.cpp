@@ -29,3 +29,11 @@ void NNDialect::initialize() {
       >();
   addInterfaces<NNInliner>();
 }
+
+Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                          Location location) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return ConstantOp::create(builder, location, elements);
+}

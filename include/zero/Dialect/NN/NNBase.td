@@ -23,7 +23,7 @@ def NN_Dialect : Dialect {
     Only dimension 0 of the function's arguments may be `?`; shape-carrying attributes then hold
     one inferred -1, and no op embeds the batch size.
   }];
-  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
 }
 
 // Element types of values and of indices.

@@ -65,7 +65,8 @@ def NN_BarrierOp : Op<NN_Dialect, "barrier", [Pure, AllTypesMatch<["input", "res
   let assemblyFormat = "$input `after` $after attr-dict `:` type($input) `,` type($after)";
 }
 
-def NN_ReturnOp : Op<NN_Dialect, "return", [Pure, ReturnLike, Terminator]> {
+def NN_ReturnOp : Op<NN_Dialect, "return", [Pure, ReturnLike, Terminator,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Ends the joint graph: the loss and the gradients, in order of formation.";
   let description = [{
     One entry a contribution: a tied weight has several, and no op sums them. The order is the order
@@ -79,7 +80,7 @@ def NN_ReturnOp : Op<NN_Dialect, "return", [Pure, ReturnLike, Terminator]> {
     of the gradient's type.
   }];
   let arguments = (ins NN_FloatTensor:$loss, Variadic<NN_FloatTensor>:$gradients, FlatSymbolRefArrayAttr:$params);
-  let assemblyFormat = "$loss `grads` `(` custom<Gradients>($gradients, type($gradients), $params) `)` attr-dict `:` type($loss)";
+  let assemblyFormat = "$loss `grads` `` custom<Gradients>($gradients, type($gradients), $params) attr-dict `:` type($loss)";
   let hasVerifier = 1;
 }
 

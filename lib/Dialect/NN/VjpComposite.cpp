@@ -1,0 +1,57 @@
+//===- VjpComposite.cpp - products of norms, attention and losses -----------===//
+//
+// Composites keep their meaning in backward: most have an op for their gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Vjp.h"
+
+using namespace mlir;
+
+namespace zero::nn {
+
+static LogicalResult differentiate(LayerNormOp op, Vjp &vjp) {
+  Value x = op.getInput(), dy = vjp.cotangent();
+  if (vjp.wants(0))
+    vjp.set(0, vjp.emit<LayerNormGradInputOp>(x, op.getWeight(), dy, op.getEpsAttr()));
+  if (vjp.wants(1))
+    vjp.set(1, vjp.emit<LayerNormGradWeightOp>(x, dy, op.getEpsAttr()));
+  if (vjp.wants(2))
+    vjp.set(2, vjp.sumRows(dy));
+  return success();
+}
+NN_DEFINE_VJP(LayerNormOp)
+
+static LogicalResult differentiate(SoftmaxOp op, Vjp &vjp) {
+  vjp.set(0, vjp.emit<SoftmaxGradOp>(op.getResult(), vjp.cotangent()));
+  return success();
+}
+NN_DEFINE_VJP(SoftmaxOp)
+
+static LogicalResult differentiate(AttentionOp op, Vjp &vjp) {
+  if (vjp.cotangent(1))
+    return op.emitOpError("expects its second result to be used by gradients only, got a loss that "
+                          "depends on it");
+  Value dq = vjp.emit<AttentionGradOp>(op.getQ(), op.getK(), op.getV(), op.getOut(), op.getLse(),
+                                       vjp.cotangent(), op.getScaleAttr(), op.getCausalAttr());
+  for (OpResult gradient : dq.getDefiningOp()->getResults())
+    if (vjp.wants(gradient.getResultNumber()))
+      vjp.set(gradient.getResultNumber(), gradient);
+  return success();
+}
+NN_DEFINE_VJP(AttentionOp)
+
+static LogicalResult differentiate(CrossEntropyOp op, Vjp &vjp) {
+  // Away from the graph's end the mean is over this tensor's own labels, and 0 without any.
+  Value dy = vjp.cotangent(), labels = op.getLabels();
+  Value counts = vjp.compare(Predicate::NE, labels, vjp.integer(labels, op.getIgnore()));
+  Type element = cast<RankedTensorType>(dy.getType()).getElementType();
+  Value count = vjp.sumTo(vjp.emit<ConvertOp>(counts, element), dy);
+  Value seed = vjp.div(dy, vjp.emit<MaxOp>(count, vjp.scalar(dy, 1.0)));
+  Value loss = vjp.emit<CrossEntropyWithGradOp>(op.getLogits(), labels, seed, op.getIgnoreAttr());
+  vjp.set(0, loss.getDefiningOp<CrossEntropyWithGradOp>().getDlogits());
+  return success();
+}
+NN_DEFINE_VJP(CrossEntropyOp)
+
+} // namespace zero::nn
