@@ -16,6 +16,8 @@
 namespace zero::ir {
 
 struct Config {
+  static constexpr llvm::StringLiteral kAttrName = "zero.config";
+
   int64_t ranks = 1;
   int64_t stage = 0;
   int64_t microSteps = 1;

@@ -4,7 +4,7 @@
 
 include "zero/Dialect/Zero/ZeroBase.td"
 
-def Zero_GradsOp : Zero_Op<"grads", [MemoryEffects<[MemRead<GradState>, MemWrite<GradState>]>]> {
+def Zero_GradsOp : Zero_UserOp<"grads", [MemoryEffects<[MemRead<GradState>, MemWrite<GradState>]>]> {
   let summary = "Begins a bucket's grads value.";
   let description = [{
     Allocates a full buffer (stages 2, 3), or names full gradient state (stages 0, 1). `at` is the
@@ -14,13 +14,14 @@ def Zero_GradsOp : Zero_Op<"grads", [MemoryEffects<[MemRead<GradState>, MemWrite
     ```mlir
     %g0 = zero.grads @b0 : !zero.grads<@b0>
     ```
-    Constraints: (C1) the value is used exactly once.
+    Constraints: (C1) the value is used exactly once; (C2) the bucket exists, and the result is of it.
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket, OptionalAttr<I64Attr>:$offset);
   let results = (outs Zero_GradsType:$grads);
   let assemblyFormat = "$bucket (`at` $offset^)? attr-dict `:` type($grads)";
+  let hasVerifier = 1;
 }
-def Zero_AccumulateOp : Zero_Op<"accumulate", [AllTypesMatch<["grads", "result"]>, MemoryEffects<[MemRead<GradState>, MemWrite<GradState>]>]> {
+def Zero_AccumulateOp : Zero_UserOp<"accumulate", [AllTypesMatch<["grads", "result"]>, MemoryEffects<[MemRead<GradState>, MemWrite<GradState>]>]> {
   let summary = "Accumulates a gradient into its slot.";
   let description = [{
     Linear: the grads value is used here and a new one goes on. Whether the launch writes the slot or
@@ -31,11 +32,14 @@ def Zero_AccumulateOp : Zero_Op<"accumulate", [AllTypesMatch<["grads", "result"]
     ```mlir
     %g1 = zero.accumulate %dw into %g0 [@fc.weight] : tensor<6x4xf32>, !zero.grads<@b0>
     ```
+    Constraints: (C1) the result is used exactly once; (C2) the bucket has a slot for the parameter, of the
+    gradient's shape.
   }];
   let arguments = (ins AnyRankedTensor:$gradient, Zero_GradsType:$grads, FlatSymbolRefAttr:$param,
       OptionalAttr<Zero_AccumulateMode>:$mode);
   let results = (outs Zero_GradsType:$result);
   let assemblyFormat = "$gradient `into` $grads `[` $param `]` ($mode^)? attr-dict `:` type($gradient) `,` type($grads)";
+  let hasVerifier = 1;
 }
 class Zero_ReduceOp<string mnemonic, string text> : Zero_Op<mnemonic, [MemoryEffects<[MemRead<GradState>, MemWrite<GradState>]>]> {
   let summary = text;
@@ -52,10 +56,11 @@ def Zero_KeepOp : Zero_ReduceOp<"keep", "Leaves gradients in state, unreduced un
 class Zero_ReduceStartOp<string mnemonic, string text> : Zero_Op<mnemonic,
     [MemoryEffects<[MemRead<GradState>, MemWrite<GradState>, MemWrite<Timeline>]>]> {
   let summary = text;
-  let description = "Example:\n```mlir\n%r = zero." # mnemonic # " %g1 on reduce : !zero.grads<@b0> -> !zero.future<@b0>\n```";
+  let description = "Example:\n```mlir\n%r = zero." # mnemonic # " %g1 on reduce : !zero.grads<@b0> -> !zero.future<@b0>\n```\nConstraints: (C1) the future is of the grads value's bucket.";
   let arguments = (ins Zero_GradsType:$grads, Zero_Stream:$stream);
   let results = (outs Zero_FutureType:$future);
   let assemblyFormat = "$grads `on` $stream attr-dict `:` type($grads) `->` type($future)";
+  let hasVerifier = 1;
 }
 def Zero_ReduceScatterStartOp : Zero_ReduceStartOp<"reduce_scatter_start", "Starts a reduce-scatter, after all compute work issued before it.">;
 def Zero_AllReduceStartOp : Zero_ReduceStartOp<"all_reduce_start", "Starts an all-reduce, after all compute work issued before it.">;

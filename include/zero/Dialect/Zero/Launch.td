@@ -6,7 +6,7 @@ include "zero/Dialect/Zero/ZeroBase.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-def Zero_KernelOp : Zero_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Symbol]> {
+def Zero_KernelOp : Zero_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface]> {
   let summary = "A group of nn ops that is computed by one kernel.";
   let description = [{
     Keyed by structure: launches of equal structure share a kernel. The body stays `nn` until
@@ -22,7 +22,8 @@ def Zero_KernelOp : Zero_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, S
     }
     ```
     Constraints: (C1) types are static; (C2) `may_reuse` has one list a result, and names operands of
-    equal element width and count of elements.
+    equal element width and count of elements; (C3) `strides` has one list an argument, each empty or as
+    long as the argument's rank; (C4) the yielded types are the results.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
       Zero_KernelKind:$kind, OptionalAttr<ArrayAttr>:$may_reuse, OptionalAttr<ArrayAttr>:$strides,
@@ -47,8 +48,7 @@ def Zero_YieldOp : Zero_Op<"yield", [Pure, ReturnLike, Terminator, HasParent<"Ke
   let assemblyFormat = "($results^ `:` type($results))? attr-dict";
 }
 
-def Zero_LaunchOp : Zero_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Zero_LaunchOp : Zero_UserOp<"launch", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Launches a kernel.";
   let description = [{
     Pure at levels J and Z; on a stream (level S on) it has an effect on the timeline, so that nothing

@@ -4,7 +4,7 @@
 
 include "zero/Dialect/Zero/ZeroBase.td"
 
-def Zero_AllGatherOp : Zero_Op<"all_gather", [MemoryEffects<[MemRead<ParamState>]>]> {
+def Zero_AllGatherOp : Zero_UserOp<"all_gather", [MemoryEffects<[MemRead<ParamState>]>]> {
   let summary = "Gathers a bucket's parameters from all ranks.";
   let description = [{
     Reads state and allocates its result, so that two never merge and an unused one goes.
@@ -13,27 +13,28 @@ def Zero_AllGatherOp : Zero_Op<"all_gather", [MemoryEffects<[MemRead<ParamState>
     ```mlir
     %full = zero.all_gather @b0 : !zero.full<@b0>
     ```
+    Constraints: (C1) the bucket exists, and the result is of it.
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let results = (outs Res<Zero_FullType, "", [MemAlloc<FullBuffer>]>:$full);
   let assemblyFormat = "$bucket attr-dict `:` type($full)";
 }
-def Zero_AllGatherInPlaceOp : Zero_Op<"all_gather_in_place", [MemoryEffects<[MemRead<ParamState>, MemWrite<ParamState>]>]> {
+def Zero_AllGatherInPlaceOp : Zero_UserOp<"all_gather_in_place", [MemoryEffects<[MemRead<ParamState>, MemWrite<ParamState>]>]> {
   let summary = "Gathers updated parameters, state to state (stages 1 and 2, last in `update`).";
-  let description = "Example:\n```mlir\nzero.all_gather_in_place @b0\n```";
+  let description = "Example:\n```mlir\nzero.all_gather_in_place @b0\n```\nConstraints: (C1) the bucket exists.";
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let assemblyFormat = "$bucket attr-dict";
 }
-def Zero_ResidentOp : Zero_Op<"resident", [MemoryEffects<[MemRead<ParamState>]>]> {
+def Zero_ResidentOp : Zero_UserOp<"resident", [MemoryEffects<[MemRead<ParamState>]>]> {
   let summary = "Names a bucket's full parameter state (stages 0 to 2): no traffic, never freed.";
-  let description = "Example:\n```mlir\n%full = zero.resident @b0 : !zero.full<@b0>\n```";
+  let description = "Example:\n```mlir\n%full = zero.resident @b0 : !zero.full<@b0>\n```\nConstraints: (C1) the bucket exists, and the result is of it.";
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let results = (outs Zero_FullType:$full);
   let assemblyFormat = "$bucket attr-dict `:` type($full)";
 }
-def Zero_ViewOp : Zero_Op<"view", [Pure]> {
+def Zero_ViewOp : Zero_UserOp<"view", [Pure]> {
   let summary = "A parameter as a view of its gathered bucket; never a copy.";
-  let description = "Example:\n```mlir\n%w = zero.view @fc.weight of %full : !zero.full<@b0> -> tensor<6x4xf32>\n```";
+  let description = "Example:\n```mlir\n%w = zero.view @fc.weight of %full : !zero.full<@b0> -> tensor<6x4xf32>\n```\nConstraints: (C1) the bucket has a slot for the parameter, of the result's type.";
   let arguments = (ins FlatSymbolRefAttr:$param, Zero_FullType:$full);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$param `of` $full attr-dict `:` type($full) `->` type($result)";
@@ -44,7 +45,7 @@ def Zero_FreeOp : Zero_Op<"free", [MemoryEffects<[MemWrite<Timeline>]>]> {
   let arguments = (ins Arg<Zero_FullType, "", [MemFree<FullBuffer>]>:$full);
   let assemblyFormat = "$full attr-dict `:` type($full)";
 }
-def Zero_AllGatherStartOp : Zero_Op<"all_gather_start",
+def Zero_AllGatherStartOp : Zero_UserOp<"all_gather_start",
     [MemoryEffects<[MemRead<ParamState>, MemWrite<FullBuffer>, MemWrite<Timeline>]>]> {
   let summary = "Starts a gather, after all compute work issued before it.";
   let description = [{
@@ -54,6 +55,7 @@ def Zero_AllGatherStartOp : Zero_Op<"all_gather_start",
     ```mlir
     %0 = zero.all_gather_start @b0 on gather at 640 : !zero.future<@b0>
     ```
+    Constraints: (C1) the bucket exists, and the result is of it; (C2) one in place has no place of its own.
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket, UnitAttr:$in_place, Zero_Stream:$stream, OptionalAttr<I64Attr>:$offset);
   let results = (outs Zero_FutureType:$future);
@@ -67,10 +69,13 @@ def Zero_WaitOp : Zero_Op<"wait", [MemoryEffects<[MemRead<Timeline>, MemWrite<Ti
     %full = zero.wait %0 on compute : !zero.future<@b0> -> !zero.full<@b0>
     zero.wait %1 on compute : !zero.future<@b1>
     ```
+    Constraints: (C1) the full bucket is the future's; (C2) it is yielded for a gather that is not in place,
+    and for nothing else.
   }];
   let arguments = (ins Zero_FutureType:$future, Zero_Stream:$stream);
   let results = (outs Optional<Zero_FullType>:$full);
   let assemblyFormat = "$future `on` $stream attr-dict `:` type($future) (`->` type($full)^)?";
+  let hasVerifier = 1;
 }
 
 #endif // ZERO_DIALECT_ZERO_PARAMETERS_TD

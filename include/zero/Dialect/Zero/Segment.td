@@ -16,6 +16,9 @@ def Zero_SegmentOp : Zero_Op<"segment", [Symbol, IsolatedFromAbove, NoTerminator
     zero.segment @micro_step times 2 (%tokens: tensor<2x3xi32>, %labels: tensor<2x3xi32>) {
     }
     ```
+    An argument whose name is no identifier, or not the only one of its name, has its SSA name from the
+    printer, and `names` stands in the attributes.
+
     Constraints: (C1) times ≥ 1; (C2) argument types are static ranked tensors; (C3) one name and, at
     level A, one offset an argument.
   }];
@@ -25,28 +28,36 @@ def Zero_SegmentOp : Zero_Op<"segment", [Symbol, IsolatedFromAbove, NoTerminator
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
-def Zero_CountOp : Zero_Op<"count", [MemoryEffects<[MemWrite<ControlState>]>]> {
+def Zero_CountOp : Zero_UserOp<"count", [MemoryEffects<[MemWrite<ControlState>]>]> {
   let summary = "Counts the labels that are not ignored, over all ranks, into a cell.";
-  let description = "Example:\n```mlir\nzero.count %labels ignoring -100 into @count : tensor<2x2x3xi32>\n```";
+  let description = "Example:\n```mlir\nzero.count %labels ignoring -100 into @label_count : tensor<2x2x3xi32>\n```\nConstraints: (C1) the cell exists and is i64, of rank 0 or one element a micro-step; (C2) the labels are integers.";
   let arguments = (ins AnyRankedTensor:$labels, I64Attr:$ignore, FlatSymbolRefAttr:$cell);
   let assemblyFormat = "$labels `ignoring` $ignore `into` $cell attr-dict `:` type($labels)";
 }
-def Zero_SeedOp : Zero_Op<"seed", [MemoryEffects<[MemRead<ControlState>, MemWrite<ControlState>]>]> {
+def Zero_SeedOp : Zero_UserOp<"seed", [MemoryEffects<[MemRead<ControlState>, MemWrite<ControlState>]>]> {
   let summary = "Sets the backward seed: loss scale ÷ count, in f64, rounded once.";
-  let description = "Example:\n```mlir\nzero.seed @seed from @count\n```";
-  let arguments = (ins FlatSymbolRefAttr:$seed, FlatSymbolRefAttr:$count);
-  let assemblyFormat = "$seed `from` $count attr-dict";
+  let description = [{
+    Without a count the loss is averaged over ranks and micro-steps: loss scale ÷ (N·A).
+
+    Example:
+    ```mlir
+    zero.seed @seed from @label_count
+    ```
+    Constraints: (C1) the cells exist; the seed's elements are f32, the count's i64; (C2) both have one shape.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$seed, OptionalAttr<FlatSymbolRefAttr>:$count);
+  let assemblyFormat = "$seed (`from` $count^)? attr-dict";
 }
-def Zero_ScalarOp : Zero_Op<"scalar", [MemoryEffects<[MemRead<ControlState>]>]> {
-  let summary = "Reads a cell.";
-  let description = "Example:\n```mlir\n%seed = zero.scalar @seed : tensor<f32>\n```";
+def Zero_ScalarOp : Zero_UserOp<"scalar", [MemoryEffects<[MemRead<ControlState>]>]> {
+  let summary = "Reads a cell; one with an element a run is indexed by the segment's run.";
+  let description = "Example:\n```mlir\n%seed = zero.scalar @seed : tensor<f32>\n```\nConstraints: (C1) the cell exists and has the result's type, or one such value a run.";
   let arguments = (ins FlatSymbolRefAttr:$cell);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$cell attr-dict `:` type($result)";
 }
-def Zero_SetOp : Zero_Op<"set", [MemoryEffects<[MemWrite<ControlState>]>]> {
+def Zero_SetOp : Zero_UserOp<"set", [MemoryEffects<[MemWrite<ControlState>]>]> {
   let summary = "Sets a cell; a cell with one element a run is indexed by the segment's run.";
-  let description = "Example:\n```mlir\nzero.set @loss %loss : tensor<f32>\n```";
+  let description = "Example:\n```mlir\nzero.set @loss %loss : tensor<f32>\n```\nConstraints: (C1) the cell exists and has the value's type, or one such value a run.";
   let arguments = (ins FlatSymbolRefAttr:$cell, AnyRankedTensor:$value);
   let assemblyFormat = "$cell $value attr-dict `:` type($value)";
 }

@@ -74,7 +74,11 @@ def Zero_KernelKind : Zero_Enum<"KernelKind", "which code computes a kernel", [
 def Zero_HeldAttr : AttrDef<Zero_Dialect, "Held"> {
   let mnemonic = "held";
   let summary = "One kind of state that a bucket holds: element type, full or sharded, and its place.";
-  let description = "`offset` is bytes into the arena, or -1 before level A.";
+  let description = [{
+    `offset` is bytes into the arena, or -1 before level A.
+
+    Example: `#zero.held<param f32 sharded at 0>`; in the list of a `zero.state` without the prefix.
+  }];
   let parameters = (ins "::zero::ir::StateKind":$kind, "::mlir::Type":$type, "bool":$sharded,
       DefaultValuedParameter<"int64_t", "-1">:$offset);
   let hasCustomAssemblyFormat = 1;
@@ -82,17 +86,27 @@ def Zero_HeldAttr : AttrDef<Zero_Dialect, "Held"> {
 def Zero_PlaceAttr : AttrDef<Zero_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "The place of one launch result: at an offset, over an operand, in a slot, in a cell.";
-  let description = "`value` is bytes into the arena for `at`, the operand's index for `inout`, else 0.";
+  let description = [{
+    `value` is bytes into the arena for `at`, the operand's index for `inout`, else 0.
+
+    Example: `#zero.place<at 584>`, `#zero.place<inout 0>`, `#zero.place<slot>`, `#zero.place<cell>`.
+  }];
   let parameters = (ins "::zero::ir::PlaceKind":$kind, DefaultValuedParameter<"int64_t", "0">:$value);
   let hasCustomAssemblyFormat = 1;
 }
 def Zero_RangeAttr : AttrDef<Zero_Dialect, "Range"> {
   let mnemonic = "range";
   let summary = "Elements [begin, end) of a bucket and whether they are decayed.";
+  let description = [{
+    Example: `#zero.range<0 to 24 decay>`; in the list of a `zero.update`, `[0, 24) decay`.
+  }];
   let parameters = (ins "int64_t":$begin, "int64_t":$end, "bool":$decay);
   let hasCustomAssemblyFormat = 1;
 }
 
 class Zero_Op<string mnemonic, list<Trait> traits = []> : Op<Zero_Dialect, mnemonic, traits>;
+/// An op that names symbols: each is looked up, and checked, through the module's symbol table.
+class Zero_UserOp<string mnemonic, list<Trait> traits = []>
+    : Zero_Op<mnemonic, traits # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
 
 #endif // ZERO_DIALECT_ZERO_ZEROBASE_TD
