@@ -77,10 +77,10 @@ void stepQueries(const AttentionDesc &desc, const AttentionPlan &plan, const flo
                  int64_t query0, int64_t key0, int64_t keys, const BackwardBuffers &at) {
   const int64_t dim = desc.headDim, queries = smaller(kQueryBlock, desc.queryLen - query0);
   const float *qRows = q + query0 * desc.q.time, *dOutRows = dOut + query0 * desc.dOut.time;
-  packRight(qRows, 1, desc.q.time, dim, queries, at.queries);
-  packRight(dOutRows, 1, desc.dOut.time, dim, queries, at.dOut);
-  packRight(qRows, desc.q.time, 1, queries, dim, at.queryRows);
-  packRight(dOutRows, desc.dOut.time, 1, queries, dim, at.dOutRows);
+  packRight(qRows, 1, desc.q.time, dim, queries, at.queries, dim);
+  packRight(dOutRows, 1, desc.dOut.time, dim, queries, at.dOut, dim);
+  packRight(qRows, desc.q.time, 1, queries, dim, at.queryRows, queries);
+  packRight(dOutRows, desc.dOut.time, 1, queries, dim, at.dOutRows, queries);
   for (int64_t i = 0; i < queries; i += kSliver) {
     int64_t width = sliverWidth(queries, i);
     runSliver<Left::Columns>(keys, dim, at.keys, kTileRows, kTileRows * dim, at.queries + i * dim,
@@ -140,7 +140,7 @@ void attentionBackward(const AttentionDesc &desc, const float *q, const float *k
         const float *valueRows = rowsOf(v, desc.v, b, kvHead) + key0 * desc.v.time;
         packLeft(keyRows, desc.k.time, 1, keys, dim, at.keys);
         packLeft(valueRows, desc.v.time, 1, keys, dim, at.values);
-        packRight(keyRows, desc.k.time, 1, keys, dim, at.keyRows);
+        packRight(keyRows, desc.k.time, 1, keys, dim, at.keyRows, keys);
         for (int64_t i = 0; i < plan.keyBlock * padded; i += kLanes) {
           store(at.dKeys + i, splat(0.0f));
           store(at.dValues + i, splat(0.0f));

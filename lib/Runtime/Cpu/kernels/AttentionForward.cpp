@@ -101,7 +101,7 @@ void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const flo
   const int64_t dim = desc.headDim, padded = roundUp(dim, kLanes);
   for (int64_t query0 = 0; query0 < desc.queryLen; query0 += plan.queryBlock) {
     int64_t queries = smaller(plan.queryBlock, desc.queryLen - query0);
-    packRight(q + query0 * desc.q.time, 1, desc.q.time, dim, queries, at.queries);
+    packRight(q + query0 * desc.q.time, 1, desc.q.time, dim, queries, at.queries, dim);
     for (int64_t i = 0; i < plan.queryBlock; i += kLanes) {
       store(at.largest + i, splat(-__builtin_inff()));
       store(at.total + i, splat(0.0f));

@@ -90,49 +90,88 @@ struct Buffers {
   float *left, *right, *partial;
 };
 
+/// Fetches one of `parts` shares of a row group of A, which is packed when its turn comes.
+void prefetchGroup(const float *p, int64_t rowStep, int64_t columnStep, int64_t rows, int64_t k,
+                   int64_t part, int64_t parts) {
+  const bool alongK = columnStep == 1;
+  const int64_t lines = alongK ? rows * divideUp(k, kLanes) : k, perRow = divideUp(k, kLanes);
+  for (int64_t at = lines * part / parts; at < lines * (part + 1) / parts; ++at)
+    __builtin_prefetch(alongK ? p + at / perRow * rowStep + at % perRow * kLanes
+                              : p + at * columnStep,
+                       0, 2);
+}
+
+void prefetchTile(const float *p, int64_t row, int64_t rows, int64_t width) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t v = 0; v < width; v += kLanes)
+      __builtin_prefetch(p + i * row + v, 1, 3);
+}
+
+/// One block of C: rows from i0 and columns from j0 on.
+struct Block {
+  int64_t i0, j0, rows, columns;
+};
+
+/// The share of one block of k, with B packed; the last one finishes the elements.
+void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &of,
+                   const Block &block, int64_t kIndex, const Buffers &buffers) {
+  alignas(64) float tileSums[kTileRows * kSliver];
+  const int64_t k0 = kIndex * plan.kBlock, k = smaller(plan.kBlock, desc.k - k0);
+  const bool one = plan.kBlocks == 1, last = kIndex + 1 == plan.kBlocks;
+  // Whole tiles without an epilogue go straight to C.
+  const bool direct =
+      one && !desc.hasBias && !desc.hasResidual && desc.activation == Activation::None;
+  const int64_t slivers = divideUp(block.columns, kSliver);
+  for (int64_t i = 0; i < block.rows; i += kTileRows) {
+    const int64_t rows = smaller(kTileRows, block.rows - i);
+    const float *group = of.a + (block.i0 + i) * desc.aRow + k0 * desc.aCol;
+    const int64_t rowsAfter = smaller(kTileRows, block.rows - i - rows);
+    packGroup(group, desc.aRow, desc.aCol, rows, k, buffers.left);
+    for (int64_t j = 0; j < block.columns; j += kSliver) {
+      const int64_t width = sliverWidth(block.columns, j), columns = smaller(width, block.columns - j);
+      const float *right = buffers.right + plan.depth * j;
+      float *c = of.c + (block.i0 + i) * desc.cRow + block.j0 + j;
+      prefetchGroup(group + kTileRows * desc.aRow, desc.aRow, desc.aCol, rowsAfter, k, j / kSliver,
+                    slivers);
+      if (last)
+        prefetchTile(c, desc.cRow, rows, columns);
+      if (direct && columns == width) {
+        runTile<Left::Columns>(rows, k, buffers.left, kTileRows, right, width, c, desc.cRow,
+                               of.accumulate);
+        continue;
+      }
+      float *sums = one ? tileSums : buffers.partial + i * plan.nBlock + j * kTileRows;
+      runTile<Left::Columns>(rows, k, buffers.left, kTileRows, right, width, sums, width,
+                             kIndex > 0);
+      if (!last)
+        continue;
+      Finish to;
+      to.bias = desc.hasBias ? of.bias + block.j0 + j : nullptr;
+      to.residual = desc.hasResidual ? of.residual + (block.i0 + i) * desc.residualRow + block.j0 + j
+                                     : nullptr;
+      to.residualRow = desc.residualRow;
+      to.c = c;
+      to.cRow = desc.cRow;
+      to.accumulate = of.accumulate;
+      finishTile(desc.activation, to, sums, width, rows, columns);
+    }
+  }
+}
+
 /// Rows `m` and columns `n` of one matrix of the batch.
 void multiplyRange(const GemmDesc &desc, const GemmPlan &plan, const Operands &of, Range m, Range n,
                    const Buffers &buffers) {
-  alignas(64) float tileSums[kTileRows * kSliver];
-  const bool one = plan.kBlocks == 1;
-  for (int64_t j0 = n.begin; j0 < n.end; j0 += plan.nBlock) {
-    int64_t columns = smaller(plan.nBlock, n.end - j0);
+  for (int64_t j0 = n.begin; j0 < n.end; j0 += plan.nBlock)
     for (int64_t i0 = m.begin; i0 < m.end; i0 += plan.mBlock) {
-      int64_t rows = smaller(plan.mBlock, m.end - i0);
-      for (int64_t block = 0; block < plan.kBlocks; ++block) {
-        int64_t k0 = block * plan.kBlock, k = smaller(plan.kBlock, desc.k - k0);
-        bool last = block + 1 == plan.kBlocks;
-        if (!one || i0 == m.begin)
-          packRight(of.b + k0 * desc.bRow + j0 * desc.bCol, desc.bRow, desc.bCol, k, columns,
-                    buffers.right);
-        for (int64_t i = 0; i < rows; i += kTileRows) {
-          int64_t tileRows = smaller(kTileRows, rows - i);
-          packLeft(of.a + (i0 + i) * desc.aRow + k0 * desc.aCol, desc.aRow, desc.aCol, tileRows, k,
-                   buffers.left);
-          for (int64_t j = 0; j < columns; j += kSliver) {
-            int64_t width = sliverWidth(columns, j);
-            float *sums = one ? tileSums : buffers.partial + i * plan.nBlock + j;
-            int64_t sumsRow = one ? kSliver : plan.nBlock;
-            runTile<Left::Columns>(tileRows, k, buffers.left, kTileRows, buffers.right + k * j,
-                                   width, sums, sumsRow, block > 0);
-            if (!last)
-              continue;
-            Finish to;
-            to.bias = desc.hasBias ? of.bias + j0 + j : nullptr;
-            to.residual = desc.hasResidual
-                              ? of.residual + (i0 + i) * desc.residualRow + j0 + j
-                              : nullptr;
-            to.residualRow = desc.residualRow;
-            to.c = of.c + (i0 + i) * desc.cRow + j0 + j;
-            to.cRow = desc.cRow;
-            to.accumulate = of.accumulate;
-            finishTile(desc.activation, to, sums, sumsRow, tileRows,
-                       smaller(width, columns - j));
-          }
-        }
+      const Block block{i0, j0, smaller(plan.mBlock, m.end - i0), smaller(plan.nBlock, n.end - j0)};
+      for (int64_t kIndex = 0; kIndex < plan.kBlocks; ++kIndex) {
+        const int64_t k0 = kIndex * plan.kBlock;
+        if (plan.kBlocks > 1 || i0 == m.begin)
+          packRight(of.b + k0 * desc.bRow + j0 * desc.bCol, desc.bRow, desc.bCol,
+                    smaller(plan.kBlock, desc.k - k0), block.columns, buffers.right, plan.depth);
+        multiplyBlock(desc, plan, of, block, kIndex, buffers);
       }
     }
-  }
 }
 
 /// Batch entries [batch.begin, batch.end).
@@ -167,7 +206,7 @@ void gemm(const GemmDesc &desc, const float *a, const float *b, const float *bia
     Range n = !byBatch && !byRows ? partOf(desc.n, kSliver, p, parts) : Range{0, desc.n};
     if (plan.small) {
       alignas(64) float left[kTileRows * kMaxKBlock + 16];
-      alignas(64) float right[kMaxKBlock * kSliver];
+      alignas(64) float right[(kMaxKBlock + 2) * kSliver];
       alignas(64) float partial[kMaxTileRows * kMaxSliver];
       multiplyBatch(desc, plan, of, batch, m, n, {left, right, partial});
     } else {

@@ -25,7 +25,9 @@ GemmPlan planGemm(const GemmDesc &desc) {
   plan.nBlock = plan.small ? kMaxSliver : evenBlock(desc.n, kMaxNBlock, columns);
   // Rows of the packed left operand are written sixteen at a time: the last one runs over.
   plan.leftFloats = roundUp(kMaxTileRows * plan.kBlock + 16, 16);
-  plan.rightFloats = plan.kBlock * plan.nBlock;
+  // Slivers a multiple of 4096 bytes apart would share a few cache sets while B is packed.
+  plan.depth = plan.kBlock + 2;
+  plan.rightFloats = plan.depth * plan.nBlock;
   plan.partialFloats = plan.kBlocks > 1 ? plan.mBlock * plan.nBlock : 0;
   return plan;
 }

@@ -30,6 +30,7 @@ struct GemmPlan {
   bool small;
   int64_t kBlocks, kBlock;
   int64_t mBlock, nBlock;
+  int64_t depth; // rows reserved per sliver of packed B
   int64_t leftFloats, rightFloats, partialFloats;
   int64_t floatsPerThread() const {
     return small ? 0 : leftFloats + rightFloats + partialFloats;

@@ -6,8 +6,8 @@
 // one chain of multiply-adds in the order of k, whatever tile it falls into, so
 // tile sizes, tails and threads cannot show in the bits (N0).
 //
-// B is packed in slivers as wide as the tile: the sliver that starts at column
-// j lies at k·j. A is packed in groups of kTileRows rows, column by column.
+// B is packed in slivers as wide as the tile, A in groups of kTileRows rows,
+// column by column.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_RUNTIME_CPU_KERNELS_TILE_H
@@ -138,78 +138,126 @@ ZRT_INLINE void transpose(Float16 (&r)[16]) {
 #undef ZRT_EXCHANGE
 }
 
-/// Loads rows [0, rows) of `columns` elements from a matrix, the rest as 0, and turns them.
-ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep, int64_t rows,
-                               int64_t columns) {
-  if (rows >= kLanes && columns >= kLanes) {
+/// Loads ROWS rows of up to 16 elements, the rest as 0, and turns them.
+template <int ROWS>
+ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep, int64_t columns) {
+  if (columns >= kLanes) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 16; ++i)
-      r[i] = load(p + i * rowStep);
+      r[i] = i < ROWS ? load(p + i * rowStep) : splat(0.0f);
   } else {
+#pragma clang loop unroll(full)
     for (int i = 0; i < 16; ++i)
-      r[i] = i < rows ? loadFirst(p + i * rowStep, columns) : splat(0.0f);
+      r[i] = i < ROWS ? loadFirst(p + i * rowStep, columns) : splat(0.0f);
   }
   transpose(r);
 }
 
-/// Packs m rows of k from element (i, kk) at p[i·rowStep + kk·columnStep] into groups of kTileRows.
-/// Rows are written sixteen lanes at a time: 16 floats past the end are touched.
-[[maybe_unused]] static void packLeft(const float *p, int64_t rowStep, int64_t columnStep,
-                                      int64_t m, int64_t k, float *packed) {
-  for (int64_t i = 0; i < m; i += kTileRows, packed += kTileRows * k) {
-    const float *group = p + i * rowStep;
-    int64_t rows = smaller(kTileRows, m - i);
-    if (rowStep == 1 || rows == 1) {
+/// The same for a number of rows that only run time knows.
+ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep, int64_t rows,
+                               int64_t columns) {
+  for (int i = 0; i < 16; ++i)
+    r[i] = i < rows ? loadFirst(p + i * rowStep, columns) : splat(0.0f);
+  transpose(r);
+}
+
+/// Packs up to kTileRows rows of k from element (i, kk) at p[i·rowStep + kk·columnStep], column by
+/// column. Sixteen lanes are written at a time: up to 16 floats past the end are touched.
+[[maybe_unused]] static void packGroup(const float *p, int64_t rowStep, int64_t columnStep,
+                                       int64_t rows, int64_t k, float *packed) {
+  if (rowStep == 1 || rows == 1) {
+    if (rows == kTileRows)
       for (int64_t kk = 0; kk < k; ++kk)
-        store(packed + kk * kTileRows, loadFirst(group + kk * columnStep, rows));
-    } else if (columnStep == 1 || k == 1) {
-      for (int64_t kk = 0; kk < k; kk += kLanes) {
-        Float16 r[16];
-        int64_t columns = smaller(kLanes, k - kk);
-        loadTransposed(r, group + kk, rowStep, rows, columns);
+        store(packed + kk * kTileRows, loadFirst(p + kk * columnStep, kTileRows));
+    else
+      for (int64_t kk = 0; kk < k; ++kk)
+        store(packed + kk * kTileRows, loadFirst(p + kk * columnStep, rows));
+  } else if (columnStep == 1 || k == 1) {
+    for (int64_t kk = 0; kk < k; kk += kLanes) {
+      Float16 r[16];
+      int64_t columns = smaller(kLanes, k - kk);
+      if (rows == kTileRows)
+        loadTransposed<kTileRows>(r, p + kk, rowStep, columns);
+      else
+        loadTransposed(r, p + kk, rowStep, rows, columns);
+      if (columns == kLanes) {
+#pragma clang loop unroll(full)
+        for (int j = 0; j < 16; ++j)
+          store(packed + (kk + j) * kTileRows, r[j]);
+      } else {
         for (int64_t j = 0; j < columns; ++j)
           store(packed + (kk + j) * kTileRows, r[j]);
       }
+    }
+  } else {
+    for (int64_t kk = 0; kk < k; ++kk)
+      for (int64_t i = 0; i < rows; ++i)
+        packed[kk * kTileRows + i] = p[i * rowStep + kk * columnStep];
+  }
+}
+
+/// Packs m rows into groups, one after the other.
+[[maybe_unused]] static void packLeft(const float *p, int64_t rowStep, int64_t columnStep,
+                                      int64_t m, int64_t k, float *packed) {
+  for (int64_t i = 0; i < m; i += kTileRows, packed += kTileRows * k)
+    packGroup(p + i * rowStep, rowStep, columnStep, smaller(kTileRows, m - i), k, packed);
+}
+
+/// Sixteen columns (or `columns`, the rest zeros) of k rows whose elements follow each other along
+/// the row index: rows of the result are `width` floats apart.
+[[maybe_unused]] static void packTurned(const float *p, int64_t columnStep, int64_t columns,
+                                        int64_t k, float *packed, int64_t width) {
+  for (int64_t kk = 0; kk < k; kk += kLanes) {
+    Float16 r[16];
+    int64_t rows = smaller(kLanes, k - kk);
+    if (columns == kLanes)
+      loadTransposed<16>(r, p + kk, columnStep, rows);
+    else
+      loadTransposed(r, p + kk, columnStep, columns, rows);
+    if (rows == kLanes) {
+#pragma clang loop unroll(full)
+      for (int i = 0; i < 16; ++i)
+        store(packed + (kk + i) * width, r[i]);
     } else {
-      for (int64_t kk = 0; kk < k; ++kk)
-        for (int64_t r = 0; r < rows; ++r)
-          packed[kk * kTileRows + r] = group[r * rowStep + kk * columnStep];
+      for (int64_t i = 0; i < rows; ++i)
+        store(packed + (kk + i) * width, r[i]);
     }
   }
 }
 
 /// Packs k rows of n from element (kk, j) at p[kk·rowStep + j·columnStep] into slivers, filled with
-/// zeros to full vectors.
+/// zeros to full vectors. The sliver of column j starts at depth·j, depth ≥ k.
 [[maybe_unused]] static void packRight(const float *p, int64_t rowStep, int64_t columnStep,
-                                       int64_t k, int64_t n, float *packed) {
+                                       int64_t k, int64_t n, float *packed, int64_t depth) {
   if (columnStep == 1 || n == 1) {
+    const int64_t whole = n / kSliver * kSliver;
+    for (int64_t kk = 0; kk < k; ++kk) {
+      const float *from = p + kk * rowStep;
+      for (int64_t j = 0; j < whole; j += kSliver)
+        for (int64_t v = 0; v < kSliver; v += kLanes)
+          store(packed + depth * j + kk * kSliver + v, load(from + j + v));
+    }
+    if (whole == n)
+      return;
+    const int64_t width = sliverWidth(n, whole);
     for (int64_t kk = 0; kk < k; ++kk)
-      for (int64_t j = 0; j < n; j += kSliver) {
-        int64_t width = sliverWidth(n, j);
-        float *row = packed + k * j + kk * width;
-        for (int64_t v = 0; v < width; v += kLanes)
-          store(row + v, loadFirst(p + kk * rowStep + j + v, n - j - v));
-      }
+      for (int64_t v = 0; v < width; v += kLanes)
+        store(packed + depth * whole + kk * width + v,
+              loadFirst(p + kk * rowStep + whole + v, n - whole - v));
     return;
   }
   for (int64_t j = 0; j < n; j += kLanes) {
     int64_t sliver = j / kSliver * kSliver, width = sliverWidth(n, sliver);
-    float *column = packed + k * sliver + (j - sliver);
+    float *column = packed + depth * sliver + (j - sliver);
     const float *from = p + j * columnStep;
     int64_t columns = smaller(kLanes, n - j);
     if (rowStep == 1 || k == 1) {
-      for (int64_t kk = 0; kk < k; kk += kLanes) {
-        Float16 r[16];
-        int64_t rows = smaller(kLanes, k - kk);
-        loadTransposed(r, from + kk, columnStep, columns, rows);
-        for (int64_t i = 0; i < rows; ++i)
-          store(column + (kk + i) * width, r[i]);
-      }
-    } else {
-      for (int64_t kk = 0; kk < k; ++kk)
-        for (int64_t i = 0; i < kLanes; ++i)
-          column[kk * width + i] = i < columns ? from[kk * rowStep + i * columnStep] : 0.0f;
+      packTurned(from, columnStep, columns, k, column, width);
+      continue;
     }
+    for (int64_t kk = 0; kk < k; ++kk)
+      for (int64_t i = 0; i < kLanes; ++i)
+        column[kk * width + i] = i < columns ? from[kk * rowStep + i * columnStep] : 0.0f;
   }
 }
 
