@@ -161,6 +161,8 @@ TEST(Check, Control) {
                    "expects the count to be a scalar of its type");
   expectFaultAfter([&](Program &p) { setSeed(p).operands[0] = -1; },
                    "expects a count, where the loss is a mean over labels");
+  expectFaultAfter([&](Program &p) { p.lossMean = LossMean::Rank; },
+                   "expects a count for each of 2 micro-steps, got 1");
   expectFaultAfter([&](Program &p) { p.scalars[0].elements = 3; },
                    "expects labels that fall into 3 equal parts, got 4");
   expectFaultAfter([&](Program &p) { p.segments[2].rows[0].sumOverRanks = false; },

@@ -121,9 +121,9 @@ TEST(Control, N2_AStepWithoutLabelsIsZero) {
 }
 
 TEST(Control, N4_NormAndClipping) {
-  // One label, −... : w = b = 0, x = (2, 4, 2, 0, 0), label −1 is out of range, so label 0 and b =
-  // 1: out − label = 1, dw = x, db = 1: norm = √(4 + 16 + 4 + 1) = 5. Clipped at 2.5 with lr 1: w =
-  // −x · 2.5 / (5 + 1e-6).
+  // One labelled row in the whole batch, on the last rank: label 0, w = 0, b = 1, x = (2, 4, 2, 0,
+  // 0). out − label = 1, so dw = x, db = 1 and the norm is √(4 + 16 + 4 + 1) = 5. Clipped at 2.5,
+  // lr 1: w = −x · 2.5 / (5 + 1e-6).
   for (int64_t ranks : {1, 2, 3})
     for (int64_t stage : {0, 1, 2, 3}) {
       TinyOptions options{.ranks = ranks,

@@ -364,6 +364,10 @@ private:
         !expect(row.perRunBytes.empty() || row.perRunBytes[0] == 0, "labels that do not move"))
       return false;
     int64_t counts = row.perRunBytes.empty() ? scalarAt(row.operands[1])->elements : 1;
+    bool perMicroStep = counts == program.microSteps || segment.times == program.microSteps;
+    if (!expect(program.lossMean == LossMean::Step || perMicroStep, "a count for each of ",
+                program.microSteps, " micro-steps, got ", counts))
+      return false;
     return expect(elementsOf(labels->shape) % counts == 0, "labels that fall into ", counts,
                   " equal parts, got ", elementsOf(labels->shape));
   }
