@@ -9,7 +9,8 @@ def NN_AttentionOp : NN_DiffOp<"attention"> {
   let description = [{
     out = softmax(scale · q·kᵀ, causal mask) · v per head; query head h reads key/value head
     h / (heads / kv heads). The second result is the log of each row's sum of exponentials,
-    [batch, head, time], which backward needs (Dao et al., arXiv 2205.14135, section 3.1).
+    [batch, head, time], which backward needs (Dao et al., arXiv 2205.14135, section 3.1); it is f32
+    for 16-bit operands.
 
     Example:
     ```mlir
@@ -32,6 +33,8 @@ def NN_AttentionGradOp : NN_Op<"attention_grad"> {
         : (tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x3x5xf32>, tensor<2x5x3x4xf32>)
         -> (tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>, tensor<2x5x3x4xf32>)
     ```
+    Constraints: (C1) to (C5) as in attention; (C6) out and its cotangent have q's type; (C7) lse has
+    the type that attention gives it.
   }];
   let arguments = (ins NN_FloatTensor:$q, NN_FloatTensor:$k, NN_FloatTensor:$v, NN_FloatTensor:$out,
       NN_FloatTensor:$lse, NN_FloatTensor:$dout, F64Attr:$scale, UnitAttr:$causal);

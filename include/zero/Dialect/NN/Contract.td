@@ -16,7 +16,7 @@ def NN_DotGeneralOp : NN_DiffOp<"dot_general"> {
     %s = nn.dot_general %q, %k batch [0] x [0] contracting [2] x [2]
         : (tensor<5x2x3xf32>, tensor<5x7x3xf32>) -> tensor<5x2x7xf32>
     ```
-    Constraints: (C1) dimension lists pair up, are distinct and inside the rank; (C2) paired sizes agree.
+    Constraints: (C1) dimension lists pair up, are distinct and inside the rank; (C2) paired sizes agree. Element types are equal.
   }];
   let arguments = (ins NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$lhs_batch, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$rhs_batch,
@@ -36,7 +36,7 @@ def NN_LinearOp : NN_DiffOp<"linear"> {
     ```mlir
     %y = nn.linear %x, %w, %b : (tensor<2x3x4xf32>, tensor<4x6xf32>, tensor<6xf32>) -> tensor<2x3x6xf32>
     ```
-    Constraints: (C1) the weight has rank 2; (C2) the input's last dimension equals `in`; (C3) the bias is [out].
+    Constraints: (C1) the weight has rank 2 and a closed shape; (C2) the input's last dimension equals `in`; (C3) the bias is [out].
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weight, Optional<NN_FloatTensor>:$bias, UnitAttr:$transposed);
   let results = (outs NN_FloatTensor:$result);

@@ -72,14 +72,16 @@ def NN_MinOp : NN_BinaryOp<"min", "min(x, y)">;
 
 def NN_CompareOp : NN_Op<"compare"> {
   let summary = "Compares elementwise, with numpy broadcasting.";
-  let description = "Example:\n```mlir\n%m = nn.compare lt %x, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>\n```";
+  let description = "Example:\n```mlir\n%m = nn.compare lt %x, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>\n```\n"
+      "Constraints: (C1) equal element types; (C2) shapes broadcast as numpy's do.";
   let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let results = (outs NN_BoolTensor:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 def NN_SelectOp : NN_DiffOp<"select"> {
   let summary = "Chooses between two values elementwise, with numpy broadcasting.";
-  let description = "Example:\n```mlir\n%z = nn.select %m, %x, %y : (tensor<2x3xi1>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>\n```";
+  let description = "Example:\n```mlir\n%z = nn.select %m, %x, %y : (tensor<2x3xi1>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>\n```\n"
+      "Constraints: (C1) both values have one element type; (C2) shapes broadcast as numpy's do.";
   let arguments = (ins NN_BoolTensor:$condition, NN_Tensor:$if_true, NN_Tensor:$if_false);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$condition `,` $if_true `,` $if_false attr-dict `:` functional-type(operands, results)";
@@ -94,6 +96,7 @@ def NN_ConvertOp : NN_DiffOp<"convert"> {
     ```mlir
     %y = nn.convert %x to f32 : tensor<2x3xi1>
     ```
+    Constraints: (C1) the type is f32, f64, f16, bf16, i1, i32 or i64.
   }];
   let arguments = (ins NN_Tensor:$input, TypeAttr:$to);
   let results = (outs NN_Tensor:$result);

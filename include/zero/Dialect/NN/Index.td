@@ -11,7 +11,7 @@ def NN_EmbeddingOp : NN_DiffOp<"embedding"> {
     ```mlir
     %x = nn.embedding %ids, %table : (tensor<2x3xi32>, tensor<5x4xf32>) -> tensor<2x3x4xf32>
     ```
-    Constraints: (C1) the table has rank 2. Indices outside [0, rows) are refused before the step.
+    Constraints: (C1) the table has rank 2 and a closed shape. Indices outside [0, rows) are refused before the step.
   }];
   let arguments = (ins NN_IndexTensor:$indices, NN_FloatTensor:$table);
   let results = (outs NN_FloatTensor:$result);
@@ -26,6 +26,7 @@ def NN_GatherOp : NN_DiffOp<"gather"> {
     ```mlir
     %y = nn.gather %x, %i along 1 : (tensor<2x5x3xf32>, tensor<4xi32>) -> tensor<2x4x3xf32>
     ```
+    Constraints: (C1) `dim` is inside the rank. Indices outside [0, size) are refused before the step.
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_IndexTensor:$indices, I64Attr:$dim);
   let results = (outs NN_FloatTensor:$result);
@@ -40,7 +41,8 @@ def NN_ScatterAddOp : NN_Op<"scatter_add"> {
     ```mlir
     %t = nn.scatter_add %ids, %dx into 5 rows : (tensor<2x3xi32>, tensor<2x3x4xf32>) -> tensor<5x4xf32>
     ```
-    Constraints: (C1) the updates' shape is the indices' shape and one more dimension.
+    Constraints: (C1) the updates' shape is the indices' shape and one more dimension; (C2) rows is
+    at least 1.
   }];
   let arguments = (ins NN_IndexTensor:$indices, NN_FloatTensor:$updates, I64Attr:$rows);
   let results = (outs NN_FloatTensor:$result);

@@ -8,7 +8,7 @@ class NN_ReduceOp<string mnemonic, string what> : NN_DiffOp<mnemonic> {
   let summary = "Takes the " # what # " over dimensions.";
   let description = "Reduced dimensions are dropped, or kept with size 1 under `keep`.\n\nExample:\n```mlir\n%s = nn." #
       mnemonic # " %x over [0] : (tensor<2x3xf32>) -> tensor<3xf32>\n```\n"
-      "Constraints: (C1) dimensions are distinct, ascending and inside the rank.";
+      "Constraints: (C1) dimensions are distinct, ascending, inside the rank, and at least one.";
   let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$dims, UnitAttr:$keep);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$input `over` $dims (`keep` $keep^)? attr-dict `:` functional-type(operands, results)";

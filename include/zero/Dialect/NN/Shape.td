@@ -20,7 +20,8 @@ def NN_ReshapeOp : NN_DiffOp<"reshape"> {
 }
 def NN_TransposeOp : NN_DiffOp<"transpose"> {
   let summary = "Permutes dimensions: result dimension i is input dimension permutation[i].";
-  let description = "Example:\n```mlir\n%y = nn.transpose %x by [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>\n```";
+  let description = "Example:\n```mlir\n%y = nn.transpose %x by [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>\n```\n"
+      "Constraints: (C1) the permutation names each dimension once.";
   let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$input `by` $permutation attr-dict `:` functional-type(operands, results)";
@@ -28,7 +29,8 @@ def NN_TransposeOp : NN_DiffOp<"transpose"> {
 }
 def NN_BroadcastOp : NN_DiffOp<"broadcast"> {
   let summary = "Repeats elements to a larger shape, aligned at the last dimension as numpy does.";
-  let description = "Example:\n```mlir\n%y = nn.broadcast %x to [2, 3] : (tensor<3xf32>) -> tensor<2x3xf32>\n```";
+  let description = "Example:\n```mlir\n%y = nn.broadcast %x to [2, 3] : (tensor<3xf32>) -> tensor<2x3xf32>\n```\n"
+      "Constraints: (C1) each size equals the input's, or the input's is 1 or missing; -1 takes the input's.";
   let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$input `to` $shape attr-dict `:` functional-type(operands, results)";
@@ -52,21 +54,24 @@ def NN_SliceOp : NN_DiffOp<"slice"> {
 }
 def NN_ConcatOp : NN_DiffOp<"concat"> {
   let summary = "Joins tensors along a dimension.";
-  let description = "Example:\n```mlir\n%z = nn.concat %x, %y along 1 : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x7xf32>\n```";
+  let description = "Example:\n```mlir\n%z = nn.concat %x, %y along 1 : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x7xf32>\n```\n"
+      "Constraints: (C1) equal element types; (C2) `dim` is inside the rank; (C3) sizes agree elsewhere.";
   let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$inputs `along` $dim attr-dict `:` functional-type(operands, results)";
 }
 def NN_SplitOp : NN_DiffOp<"split"> {
   let summary = "Cuts a tensor along a dimension into consecutive parts.";
-  let description = "Example:\n```mlir\n%a, %b = nn.split %x along 1 sizes [3, 4] : (tensor<2x7xf32>) -> (tensor<2x3xf32>, tensor<2x4xf32>)\n```";
+  let description = "Example:\n```mlir\n%a, %b = nn.split %x along 1 sizes [3, 4] : (tensor<2x7xf32>) -> (tensor<2x3xf32>, tensor<2x4xf32>)\n```\n"
+      "Constraints: (C1) `dim` is inside the rank; (C2) it is closed; (C3) the sizes sum to its size.";
   let arguments = (ins NN_Tensor:$input, I64Attr:$dim, DenseI64ArrayAttr:$sizes);
   let results = (outs Variadic<NN_Tensor>:$parts);
   let assemblyFormat = "$input `along` $dim `sizes` $sizes attr-dict `:` functional-type(operands, results)";
 }
 def NN_PadOp : NN_DiffOp<"pad"> {
   let summary = "Adds zeros before and behind, in each dimension.";
-  let description = "Example:\n```mlir\n%y = nn.pad %x low [0, 1] high [2, 0] : (tensor<2x3xf32>) -> tensor<4x4xf32>\n```";
+  let description = "Example:\n```mlir\n%y = nn.pad %x low [0, 1] high [2, 0] : (tensor<2x3xf32>) -> tensor<4x4xf32>\n```\n"
+      "Constraints: (C1) one non-negative low and high a dimension.";
   let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$input `low` $low `high` $high attr-dict `:` functional-type(operands, results)";
@@ -75,7 +80,8 @@ def NN_PadOp : NN_DiffOp<"pad"> {
 def NN_IotaOp : Op<NN_Dialect, "iota", [Pure, DeclareOpInterfaceMethods<NN_CostOpInterface>,
     DeclareOpInterfaceMethods<NN_KernelOpInterface>]> {
   let summary = "Makes a tensor whose elements are their index along a dimension.";
-  let description = "Example:\n```mlir\n%i = nn.iota along 1 : tensor<2x3xi32>\n```";
+  let description = "Example:\n```mlir\n%i = nn.iota along 1 : tensor<2x3xi32>\n```\n"
+      "Constraints: (C1) a static shape, (C2) of numbers; (C3) `dim` is inside the rank.";
   let arguments = (ins I64Attr:$dim);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "`along` $dim attr-dict `:` type($result)";
