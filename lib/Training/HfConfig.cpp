@@ -10,6 +10,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -172,9 +173,15 @@ public:
 
   llvm::Error error() { return failed ? inputError(where, what) : llvm::Error::success(); }
 
+  /// Numbers as people write them, where llvm::json has 17 digits.
   static std::string print(const llvm::json::Value &value) {
     std::string printed;
-    llvm::raw_string_ostream(printed) << value;
+    if (std::optional<double> number = value.getAsNumber(); number && !value.getAsInteger()) {
+      char digits[32];
+      printed.assign(digits, std::to_chars(digits, std::end(digits), *number).ptr);
+    } else {
+      llvm::raw_string_ostream(printed) << value;
+    }
     constexpr size_t kLongest = 60;
     return printed.size() <= kLongest ? printed : printed.substr(0, kLongest) + "…";
   }

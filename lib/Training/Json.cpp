@@ -102,6 +102,9 @@ llvm::Expected<JsonDocument> parseJson(llvm::StringRef text, llvm::StringRef fil
       rest.consumeInteger(10, byte);
       rest.consume_front("]: ");
     }
+    // Most errors are found after the offending character was consumed.
+    if (byte > 0 && rest != "Text after end of document" && rest != "Invalid UTF-8 sequence")
+      --byte;
     return inputError(locationAt(text, file, byte), "expects JSON: " + rest);
   }
   JsonDocument document;

@@ -119,7 +119,9 @@ llvm::Expected<double> parseFloat(llvm::StringRef flag, llvm::StringRef text, do
   auto [end, status] = std::from_chars(text.begin(), text.end(), value);
   if (status == std::errc::invalid_argument || end != text.end() || !std::isfinite(value))
     return flagError(flag, "to be a finite number", text);
-  if (status != std::errc() || value < minimum || value > maximum)
+  if (status == std::errc::result_out_of_range)
+    return flagError(flag, "to be a number that 64-bit floating point can hold", text);
+  if (value < minimum || value > maximum)
     return flagError(flag, rangeText(minimum, maximum, std::numeric_limits<double>::infinity()),
                      text);
   return value;
