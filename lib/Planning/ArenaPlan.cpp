@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <functional>
+#include <initializer_list>
 #include <numeric>
 
 namespace zero::planning::arena {
@@ -25,6 +25,11 @@ namespace {
 
 using Fit = HoleTree::Fit;
 using Order = std::vector<int64_t>;
+
+/// The first order looks at all holes for this many times the allowed work, and
+/// at those within kNearTop times the buffer's size below the top after that.
+constexpr int64_t kFullFactor = 4;
+constexpr int64_t kNearTop = 64;
 
 /// A buffer as the planner sees it: time in sections, size in whole units.
 struct Item {
@@ -55,7 +60,7 @@ private:
   bool done() const { return bestHeight <= goal || tree.steps() > options.work; }
   int64_t attempt(const Order &order, Fit fit, int64_t limit);
   void improve(const Order &order, Fit fit);
-  Order sorted(const std::function<bool(const Item &, const Item &)> &before) const;
+  template <typename Compare> Order sorted(const Compare &before) const;
   void portfolio();
   void repair();
 
@@ -170,12 +175,19 @@ void Planner::splitOrders() {
 /// `order` at which a buffer would have gone above `limit`, or its length.
 int64_t Planner::attempt(const Order &order, Fit fit, int64_t limit) {
   tree.clear();
+  // Where thousands of buffers are alive at once, looking at every hole takes
+  // minutes. The larger ones come first in the order that must not be given up,
+  // so this many sizes below the top only as many of them can lie.
+  int64_t fullUntil = kFullFactor * std::min(options.work, kMaxTotalBytes);
   auto place = [&](int64_t i, Fit how) {
     const Buffer &buffer = problem.buffers[i];
     const Item &item = items[i];
     std::optional<int64_t> offset = buffer.fixedOffset;
+    int64_t depth = HoleTree::kAllHoles;
+    if (tree.steps() > fullUntil && item.size < HoleTree::kAllHoles / kNearTop)
+      depth = kNearTop * item.size;
     if (!offset)
-      offset = tree.find(item.stretches, item.size, buffer.alignmentBytes, limit, how);
+      offset = tree.find(item.stretches, item.size, buffer.alignmentBytes, limit, how, depth);
     if (!offset)
       return false;
     offsets[i] = *offset;
@@ -201,7 +213,7 @@ void Planner::improve(const Order &order, Fit fit) {
   bestFit = fit;
 }
 
-Order Planner::sorted(const std::function<bool(const Item &, const Item &)> &before) const {
+template <typename Compare> Order Planner::sorted(const Compare &before) const {
   Order order = transient;
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return before(items[a], items[b]); });
@@ -230,30 +242,32 @@ void Planner::portfolio() {
   attempt(order, Fit::Smallest, kMaxTotalBytes);
   improve(order, Fit::Smallest);
 
-  auto consider = [&](const Order &order, Fit fit) {
-    if (!done() && attempt(order, fit, bestHeight - 1) == int64_t(order.size()))
-      improve(order, fit);
+  auto consider = [&](const auto &before, std::initializer_list<Fit> fits) {
+    if (done())
+      return;
+    order = sorted(before);
+    for (Fit fit : fits)
+      if (!done() && attempt(order, fit, bestHeight - 1) == int64_t(order.size()))
+        improve(order, fit);
   };
   for (Compare inPeak : {Compare(byLength), Compare(bySize), Compare(byArea)})
     for (Compare outside : {Compare(bySizeClass), Compare(bySize), Compare(byArea)}) {
-      order = sorted([&](const Item &a, const Item &b) {
+      auto peakFirst = [=](const Item &a, const Item &b) {
         if (a.atPeak != b.atPeak)
           return a.atPeak;
         return a.atPeak ? inPeak(a, b) : outside(a, b);
-      });
-      consider(order, Fit::Lowest);
+      };
+      consider(peakFirst, {Fit::Lowest});
     }
   for (Compare within : {Compare(byLength), Compare(bySize), Compare(byArea)}) {
-    order = sorted([&](const Item &a, const Item &b) {
+    auto fullestFirst = [=](const Item &a, const Item &b) {
       return a.peakLoad != b.peakLoad ? a.peakLoad > b.peakLoad : within(a, b);
-    });
-    consider(order, Fit::Lowest);
-    consider(order, Fit::Smallest);
+    };
+    consider(fullestFirst, {Fit::Lowest, Fit::Smallest});
   }
   for (Compare whole : {Compare(bySize), Compare(bySizeClass), Compare(byArea), Compare(byLength),
                         Compare(byLower)})
-    for (Fit fit : {Fit::Lowest, Fit::Smallest})
-      consider(sorted(whole), fit);
+    consider(whole, {Fit::Lowest, Fit::Smallest});
 }
 
 void Planner::repair() {

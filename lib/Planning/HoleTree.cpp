@@ -72,7 +72,7 @@ void HoleTree::take(const std::vector<Stretch> &stretches, int64_t begin, int64_
 }
 
 std::optional<int64_t> HoleTree::find(const std::vector<Stretch> &stretches, int64_t size,
-                                      int64_t alignment, int64_t limit, Fit fit) {
+                                      int64_t alignment, int64_t limit, Fit fit, int64_t depth) {
   constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
   cursors.clear();
   for (const Stretch &stretch : stretches)
@@ -80,7 +80,15 @@ std::optional<int64_t> HoleTree::find(const std::vector<Stretch> &stretches, int
 
   std::optional<int64_t> best;
   int64_t bestHole = kNoEnd;
-  for (int64_t position = 0;;) {
+  int64_t top = 0;
+  for (const Cursor &cursor : cursors)
+    top = std::max(top, std::prev(cursor.end)->end);
+  int64_t bottom = std::max<int64_t>(0, top - depth);
+  if (bottom > 0)
+    for (Cursor &cursor : cursors)
+      cursor.next = std::partition_point(cursor.next, cursor.end,
+                                         [&](const Run &run) { return run.end <= bottom; });
+  for (int64_t position = bottom;;) {
     // Past everything that is taken at `position`; a raise may uncover more.
     int64_t holeEnd = kNoEnd;
     for (bool raised = true; raised;) {

@@ -11,6 +11,7 @@
 #define ZERO_LIB_PLANNING_HOLETREE_H
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -28,15 +29,18 @@ public:
     Smallest ///< the smallest such hole, the lowest among equals
   };
 
+  static constexpr int64_t kAllHoles = std::numeric_limits<int64_t>::max();
+
   explicit HoleTree(int64_t sections);
 
   /// Empties the arena; keeps the memory of the lists.
   void clear();
 
   /// The offset at which `size` bytes are free all through `stretches`, with
-  /// offset + size ≤ limit; nothing where there is none.
+  /// offset + size ≤ limit; nothing where there is none. Holes further than
+  /// `depth` bytes below the highest byte taken in that time are left out.
   std::optional<int64_t> find(const std::vector<Stretch> &stretches, int64_t size,
-                              int64_t alignment, int64_t limit, Fit fit);
+                              int64_t alignment, int64_t limit, Fit fit, int64_t depth = kAllHoles);
 
   /// Takes [begin, end) all through `stretches`.
   void take(const std::vector<Stretch> &stretches, int64_t begin, int64_t end);

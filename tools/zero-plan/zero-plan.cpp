@@ -1,0 +1,147 @@
+//===- zero-plan.cpp - the planners on their own -------------------------===//
+//
+// `zero-plan arena F.csv` packs the buffers of a CSV file and prints lower
+// bound, height, their ratio, status and seconds. Exit codes: 0 a plan was
+// found (within the capacity, if one was given), 1 bad input or no plan, 2
+// wrong flags.
+//
+//===----------------------------------------------------------------------===//
+#include "zero/Planning/Arena.h"
+#include "zero/Planning/ArenaCsv.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <numeric>
+
+namespace arena = zero::planning::arena;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory category("zero-plan's options");
+cl::SubCommand arenaCommand("arena", "Packs the buffers of a CSV file into one arena");
+cl::opt<std::string> input(cl::Positional, cl::Required, cl::sub(arenaCommand),
+                           cl::desc("<CSV with id, lower, upper, size>"), cl::cat(category));
+cl::opt<std::string>
+    capacity("capacity", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("bytes"),
+             cl::desc("Stop at the first plan this low; takes KiB, MiB, GiB (default: as low as "
+                      "the search gets)"));
+cl::opt<std::string>
+    alignment("alignment", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("bytes"),
+              cl::desc("Offsets are multiples of this too (default: the file's own)"));
+cl::opt<std::string> output("o", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("file"),
+                            cl::desc("Write the problem with its offsets ('-': standard output)"));
+
+/// Reads a number of bytes, with or without KiB, MiB or GiB, into `value`, which
+/// stays empty without the flag. False, with a message, for anything else.
+bool readBytes(const cl::opt<std::string> &flag, std::optional<int64_t> &value) {
+  if (!flag.getNumOccurrences())
+    return true;
+  llvm::StringRef digits = flag;
+  int shift = digits.consume_back("KiB")   ? 10
+              : digits.consume_back("MiB") ? 20
+              : digits.consume_back("GiB") ? 30
+                                           : 0;
+  int64_t number = 0;
+  if (!llvm::to_integer(digits, number, 10) || number < 1 || number > (INT64_MAX >> shift)) {
+    llvm::errs() << "zero-plan: expects --" << flag.ArgStr
+                 << " to be a positive number of bytes, KiB, MiB or GiB, got '" << flag << "'\n";
+    return false;
+  }
+  value = number << shift;
+  return true;
+}
+
+int fail(const llvm::Twine &message) {
+  llvm::errs() << message << "\n";
+  return 1;
+}
+
+/// Raises every alignment to a common multiple with `bytes`.
+std::optional<std::string> align(arena::Problem &problem, int64_t bytes) {
+  for (arena::Buffer &buffer : problem.buffers) {
+    int64_t common = 0;
+    if (__builtin_mul_overflow(buffer.alignmentBytes / std::gcd(buffer.alignmentBytes, bytes),
+                               bytes, &common))
+      return "buffer " + std::to_string(buffer.id) + ": expects an alignment below 2^63";
+    buffer.alignmentBytes = common;
+  }
+  return arena::check(problem);
+}
+
+int runArena() {
+  std::optional<int64_t> capacityBytes, alignmentBytes;
+  if (!readBytes(capacity, capacityBytes) || !readBytes(alignment, alignmentBytes))
+    return 2;
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
+  if (!file)
+    return fail(input + ": error: " + file.getError().message());
+  llvm::StringRef text = (*file)->getBuffer();
+  arena::CsvResult read = arena::readCsv({text.data(), text.size()});
+  if (!read)
+    return fail(input + ":" + llvm::StringRef(*read.error).split(": ").first +
+                ": error: " + llvm::StringRef(*read.error).split(": ").second);
+  arena::Problem &problem = read.problem;
+  problem.capacityBytes = capacityBytes;
+  if (alignmentBytes)
+    if (auto message = align(problem, *alignmentBytes))
+      return fail(input + ": error: " + *message);
+
+  auto begin = std::chrono::steady_clock::now();
+  arena::Plan plan = arena::plan(problem);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  if (auto message = arena::verify(problem, plan))
+    return fail(input + ": error: the plan fails its check: " + *message);
+
+  bool fits = plan.status == arena::Status::Optimal || plan.status == arena::Status::Feasible;
+  llvm::raw_ostream &out = output == "-" ? llvm::errs() : llvm::outs();
+  out << "lower bound " << plan.lowerBoundBytes << "\n"
+      << "height      " << plan.heightBytes << "\n"
+      << "ratio       "
+      << llvm::format("%.6f", double(plan.heightBytes) / double(plan.lowerBoundBytes)) << "\n"
+      << "status      " << arena::name(plan.status) << "\n"
+      << "seconds     " << llvm::format("%.3f", seconds.count()) << "\n";
+  if (!fits)
+    return 1;
+  if (output.empty())
+    return 0;
+  std::error_code error;
+  llvm::ToolOutputFile written(output, error, llvm::sys::fs::OF_None);
+  if (error)
+    return fail(output + ": error: " + error.message());
+  written.os() << arena::writeCsv(problem, &plan);
+  written.os().flush();
+  if (written.os().has_error()) {
+    error = written.os().error();
+    written.os().clear_error();
+    return fail(output + ": error: " + error.message());
+  }
+  written.keep();
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  for (cl::SubCommand *command : {&cl::SubCommand::getTopLevel(), &arenaCommand})
+    cl::HideUnrelatedOptions({&category, &cl::getGeneralCategory()}, *command);
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  if (!cl::ParseCommandLineOptions(argc, argv, "Zero's planners on their own\n", &stream)) {
+    llvm::errs() << messages;
+    return 2;
+  }
+  if (arenaCommand)
+    return runArena();
+  llvm::errs() << "zero-plan: expects a subcommand, 'arena'; see --help\n";
+  return 2;
+}
