@@ -1,0 +1,165 @@
+//===- Verify.cpp - the laws, proved on the IR ------------------------------------===//
+//
+// Independent of the passes: everything is read off the IR again. Levels Z and up
+// are asked whether each gradient is formed, reduced, measured and updated exactly
+// once (S4, N4); levels S and A are turned into an abstract schedule whose order,
+// frees and waits the planning library's checker proves (S1 to S3), with the
+// arena's bytes where there are places.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BuildSchedule.h"
+
+#include "zero/Dialect/NN/NN.h"
+#include "zero/Dialect/Zero/Config.h"
+#include "zero/Passes/Level.h"
+#include "zero/Passes/Passes.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace zero {
+#define GEN_PASS_DEF_VERIFYPASS
+#include "zero/Passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+class Verify : public impl::VerifyPassBase<Verify> {
+public:
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Level level = levelOf(module);
+    if (level < Level::Sharded)
+      return; // pure SSA: MLIR's own verifier says all there is
+    if (failed(verifyGradients(module)) || failed(verifyUpdate(module)))
+      return signalPassFailure();
+    if (level >= Level::Scheduled)
+      for (auto segment : module.getOps<ir::SegmentOp>())
+        if (failed(verifySchedule(segment)))
+          return signalPassFailure();
+  }
+
+private:
+  /// (S4) Linear grads values; each slot gets its contributions; each bucket is reduced once a step.
+  LogicalResult verifyGradients(ModuleOp module) {
+    struct Owed {
+      ir::BucketOp bucket;
+      llvm::StringMap<int64_t> contributions;
+      int64_t reductions = 0, keeps = 0;
+    };
+    llvm::StringMap<Owed> owed;
+    for (auto state : module.getOps<ir::StateOp>())
+      if (state.findGradient()) {
+        auto bucket = SymbolTable::lookupNearestSymbolFrom<ir::BucketOp>(state, state.getBucketAttr());
+        owed[state.getBucket()].bucket = bucket;
+        for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>())
+          owed[state.getBucket()].contributions[slot.getParam()] = 0;
+      }
+    for (auto segment : module.getOps<ir::SegmentOp>()) {
+      for (Operation &op : segment.getBody().front()) {
+        for (Value result : op.getResults())
+          if (isa<ir::GradsType>(result.getType()) && !result.hasOneUse())
+            return op.emitOpError("(S4) expects the grads value to be used exactly once");
+        if (op.getNumOperands() == 0)
+          continue;
+        auto grads = dyn_cast<ir::GradsType>(op.getOperand(op.getNumOperands() == 2 ? 1 : 0).getType());
+        if (!grads)
+          continue;
+        auto found = owed.find(grads.getBucket().getValue());
+        if (found == owed.end())
+          return op.emitOpError("(S4) expects a bucket that holds gradients");
+        if (auto accumulate = dyn_cast<ir::AccumulateOp>(op)) {
+          auto slot = found->second.contributions.find(accumulate.getParam());
+          if (slot == found->second.contributions.end())
+            return op.emitOpError() << "(S4) expects a slot of @" << grads.getBucket().getValue();
+          ++slot->second;
+        } else if (isa<ir::KeepOp>(op)) {
+          ++found->second.keeps;
+        } else {
+          ++found->second.reductions;
+        }
+      }
+    }
+    for (auto state : module.getOps<ir::StateOp>()) {
+      auto found = owed.find(state.getBucket());
+      if (found == owed.end())
+        continue;
+      Owed &bucket = found->second;
+      for (auto slot : bucket.bucket.getSlots().front().getOps<ir::SlotOp>())
+        if (bucket.contributions.lookup(slot.getParam()) != static_cast<int64_t>(slot.getContributions()))
+          return slot.emitOpError() << "(S4) expects " << slot.getContributions()
+                                    << " contributions in a micro-step, got "
+                                    << bucket.contributions.lookup(slot.getParam());
+      bool sharded = state.findGradient().getSharded();
+      if (bucket.reductions != 1 || bucket.keeps != (sharded ? 0 : 1))
+        return bucket.bucket.emitOpError()
+               << "(S4) expects its gradients to be reduced exactly once, got " << bucket.reductions
+               << " reductions and " << bucket.keeps << " keeps";
+    }
+    return success();
+  }
+
+  /// The norm covers every bucket of gradients once (N4), and each is updated once, slot by slot.
+  LogicalResult verifyUpdate(ModuleOp module) {
+    llvm::StringMap<int64_t> norms, updates;
+    for (auto segment : module.getOps<ir::SegmentOp>()) {
+      for (auto norm : segment.getBody().front().getOps<ir::NormOp>())
+        for (auto bucket : norm.getBuckets().getAsRange<FlatSymbolRefAttr>())
+          ++norms[bucket.getValue()];
+      for (auto update : segment.getBody().front().getOps<ir::UpdateOp>()) {
+        ++updates[update.getBucket()];
+        if (failed(verifyRanges(update)))
+          return failure();
+      }
+    }
+    for (auto state : module.getOps<ir::StateOp>()) {
+      int64_t want = state.findGradient() ? 1 : 0;
+      if (norms.lookup(state.getBucket()) != want)
+        return state.emitOpError() << "(N4) expects the norm to cover the bucket "
+                                   << (want ? "once" : "never") << ", got "
+                                   << norms.lookup(state.getBucket()) << " times";
+      if (updates.lookup(state.getBucket()) != want)
+        return state.emitOpError() << "(S4) expects the bucket to be updated "
+                                   << (want ? "once" : "never") << ", got "
+                                   << updates.lookup(state.getBucket()) << " times";
+    }
+    return success();
+  }
+
+  LogicalResult verifyRanges(ir::UpdateOp update) {
+    auto bucket = SymbolTable::lookupNearestSymbolFrom<ir::BucketOp>(update, update.getBucketAttr());
+    auto ranges = update.getRanges().getAsRange<ir::RangeAttr>();
+    auto range = ranges.begin();
+    for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>()) {
+      int64_t begin = slot.getOffset(), end = begin + slot.getTensorType().getNumElements();
+      if (range == ranges.end() || (*range).getBegin() != begin || (*range).getEnd() != end)
+        return update.emitOpError() << "(S4) expects a range [" << begin << ", " << end << ") for @"
+                                    << slot.getParam();
+      ++range;
+    }
+    if (range != ranges.end())
+      return update.emitOpError("(S4) expects no range outside the bucket's slots");
+    return success();
+  }
+
+  LogicalResult verifySchedule(ir::SegmentOp segment) {
+    FailureOr<SegmentSchedule> built = buildSchedule(segment, getOperation());
+    if (failed(built))
+      return failure();
+    if (std::optional<std::string> wrong = planning::schedule::check(built->schedule))
+      return segment.emitOpError() << "expects a schedule that can be checked: " << *wrong;
+    std::vector<planning::schedule::Violation> violations = planning::schedule::verify(built->schedule, 10);
+    for (const auto &violation : violations) {
+      Operation *at = violation.row >= 0 ? built->ops[violation.row] : segment.getOperation();
+      at->emitError() << "(" << planning::schedule::name(violation.law) << ") " << violation.message;
+    }
+    return success(violations.empty());
+  }
+};
+
+} // namespace
+} // namespace zero
