@@ -1,4 +1,5 @@
 #include "zero/Training/Data.h"
+#include "Allocations.h"
 #include "TestFiles.h"
 #include "zero/Training/Safetensors.h"
 
@@ -348,6 +349,21 @@ TEST_F(DataTest, ValuesOutOfRange) {
   Tensor wide = {"labels", "I64", "[2,1,2]", bytesOf<int64_t>({0, int64_t(1) << 31, 2, 3})};
   EXPECT_EQ(refused("d.safetensors", tensorFile({kX, wide}), unbounded, two),
             "expects values of 'labels' that fit i32, got 2147483648 at [0, 0, 1]");
+}
+
+// (M1) with an epoch's end, both orders of labels, and a conversion among the steps.
+TEST_F(DataTest, LoadingAllocatesNothing) {
+  auto text = open("d.txt", counting(101), lmArguments(2, 10), {2, 2, 5});
+  Tensor labels = {"labels", "I64", "[3,2,2]",
+                   bytesOf<int64_t>({0, 1, 2, 3, 4, -100, 0, 1, 2, 3, 4, 0})};
+  auto tensors = open("d.safetensors", tensorFile({labels}), {mlpArguments()[1]}, {2, 2, 0});
+  int64_t before = allocationCount();
+  bool failed = false;
+  for (int64_t step = 0; step < 3; ++step)
+    failed |= static_cast<bool>(text->load(step)) || static_cast<bool>(tensors->load(step));
+  int64_t after = allocationCount();
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(after, before);
 }
 
 TEST_F(DataTest, GoldenBatches) {

@@ -1,4 +1,5 @@
 #include "zero/Training/Log.h"
+#include "Allocations.h"
 #include "TestFiles.h"
 
 #include "llvm/Support/JSON.h"
@@ -77,6 +78,17 @@ TEST(Log, LinesAreWrittenAtOnce) {
     EXPECT_EQ(unwrap(llvm::json::parse(line)).getAsObject()->size(), 8u);
     rest = tail;
   }
+}
+
+TEST(Log, WritingAllocatesNothing) {
+  TestFolder folder;
+  auto log = unwrap(JsonLog::open(folder.path("log.jsonl")));
+  StepRecord record{INT64_MAX, -5e-324, 0.1, 0.1, 0.1, false, 1.0 / 3.0, 1e300 / 3.0};
+  int64_t before = allocationCount();
+  bool failed = static_cast<bool>(log->write(record));
+  EXPECT_EQ(allocationCount(), before);
+  EXPECT_FALSE(failed);
+  EXPECT_GT(before, 0) << "the counter counts";
 }
 
 TEST(Log, Append) {

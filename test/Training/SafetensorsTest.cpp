@@ -42,7 +42,7 @@ protected:
 };
 
 TEST_F(SafetensorsTest, Reads) {
-  // The header has 152 bytes; the data of b begins 2·4 bytes after it.
+  // Two floats are 8 bytes, then b; the order in the header is of no matter.
   auto file = load(safetensors(R"({"__metadata__":{"format":"pt"},)"
                                R"("b":{"dtype":"I64","shape":[],"data_offsets":[8,16]},)"
                                R"("a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},)"
