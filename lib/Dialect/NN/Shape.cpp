@@ -131,7 +131,8 @@ NN_INFER(BroadcastOp) {
     // -1 takes the input's size; a new dimension has none.
     if (shape[dim] == -1 && dim >= lead)
       shape[dim] = from;
-    fits = from == shape[dim] || (from == 1 && shape[dim] >= 0);
+    else
+      fits = shape[dim] >= 0 && (from == 1 || from == shape[dim]);
   }
   if (failed(expects(location, fits, "a shape to which ", input, " broadcasts, got [",
                      adaptor.getShape(), "]"))) // (C1)
@@ -164,19 +165,15 @@ NN_INFER(SliceOp) {
   Shape shape(sizes);
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t extent = input.getDimSize(dim);
+    // How far an open dimension reaches is known when it is closed.
     bool inside = starts[dim] >= 0 && sizes[dim] >= -1;
-    if (extent == kOpen) {
-      // How far an open dimension reaches is known when it is closed.
-      if (sizes[dim] == -1)
-        shape[dim] = kOpen;
-    } else {
-      inside &= starts[dim] <= extent && sizes[dim] <= extent - starts[dim];
-      if (sizes[dim] == -1)
-        shape[dim] = extent - starts[dim];
-    }
+    if (extent != kOpen)
+      inside = inside && starts[dim] <= extent && sizes[dim] <= extent - starts[dim];
     if (failed(expects(location, inside, "a box inside ", input, ", got starts [", starts,
                        "] and sizes [", sizes, "]"))) // (C2)
       return failure();
+    if (sizes[dim] == -1)
+      shape[dim] = extent == kOpen ? kOpen : extent - starts[dim];
   }
   return addResult(location, shape, input.getElementType(), inferred);
 }

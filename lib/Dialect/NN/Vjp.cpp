@@ -31,6 +31,11 @@ Value Vjp::zeros(Type type) {
   return emit<ConstantOp>(cast<ElementsAttr>(builder.getZeroAttr(type)));
 }
 
+Value Vjp::convert(Value value, Type element) {
+  bool same = cast<RankedTensorType>(value.getType()).getElementType() == element;
+  return same ? value : emit<ConvertOp>(value, element);
+}
+
 Value Vjp::reshape(Value value, ArrayRef<int64_t> shape) {
   return shapeOf(value) == shape ? value : emit<ReshapeOp>(value, shape);
 }

@@ -47,6 +47,9 @@ public:
   /// A tensor of zeros of the type.
   mlir::Value zeros(mlir::Type type);
 
+  /// The value in another element type; itself where it has it.
+  mlir::Value convert(mlir::Value value, mlir::Type element);
+
   /// The value in another shape; itself where it has it.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
 

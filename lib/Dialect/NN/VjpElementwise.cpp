@@ -67,7 +67,8 @@ NN_DEFINE_VJP(RsqrtOp)
 static LogicalResult differentiate(TanhOp op, Vjp &vjp) {
   // dy · (1 - y²)
   Value y = op.getResult();
-  Value slope = vjp.sub(vjp.scalar(y, 1.0), vjp.mul(y, y));
+  Value square = vjp.mul(y, y);
+  Value slope = vjp.sub(vjp.scalar(y, 1.0), square);
   vjp.set(0, vjp.mul(vjp.cotangent(), slope));
   return success();
 }

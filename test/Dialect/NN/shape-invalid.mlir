@@ -280,3 +280,23 @@ func.func @iota() {
   %0 = nn.iota along 1 : tensor<2xi32>
   return
 }
+
+// -----
+
+// (C2) of slice: a start whose distance to the end wraps round.
+func.func @slice(%x: tensor<5xf32>) {
+  // expected-error@+2 {{expects a box inside 'tensor<5xf32>', got starts [-9223372036854775808] and sizes [-1]}}
+  // expected-error@+1 {{failed to infer}}
+  %0 = nn.slice %x from [-9223372036854775808] sizes [-1] : (tensor<5xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// (C1) of broadcast: no other negative size means "open".
+func.func @broadcast(%x: tensor<?xf32>) {
+  // expected-error@+2 {{expects a shape to which 'tensor<?xf32>' broadcasts, got [-9223372036854775808]}}
+  // expected-error@+1 {{failed to infer}}
+  %0 = nn.broadcast %x to [-9223372036854775808] : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}
