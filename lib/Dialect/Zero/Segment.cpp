@@ -156,9 +156,9 @@ LogicalResult SeedOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   if (!seed.getTensorType().getElementType().isF32()) // (C1)
     return emitOpError() << "expects an f32 cell for the seed, got " << seed.getTensorType();
-  if (!getCountAttr())
+  if (!getCountCellAttr())
     return success();
-  auto count = lookup<CellOp>(*this, getCountAttr(), symbols);
+  auto count = lookup<CellOp>(*this, getCountCellAttr(), symbols);
   if (!count)
     return failure();
   if (!count.getTensorType().getElementType().isInteger(64))

@@ -45,8 +45,12 @@ def Zero_SeedOp : Zero_UserOp<"seed", [MemoryEffects<[MemRead<ControlState>, Mem
     ```
     Constraints: (C1) the cells exist; the seed's elements are f32, the count's i64; (C2) both have one shape.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$seed, OptionalAttr<FlatSymbolRefAttr>:$count);
-  let assemblyFormat = "$seed (`from` $count^)? attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$seed, OptionalAttr<FlatSymbolRefAttr>:$count_cell);
+  let assemblyFormat = "$seed (`from` $count_cell^)? attr-dict";
+  let extraClassDeclaration = [{
+    /// The count's cell, or an empty name.
+    ::llvm::StringRef getCount() { return getCountCell().value_or(::llvm::StringRef()); }
+  }];
 }
 def Zero_ScalarOp : Zero_UserOp<"scalar", [MemoryEffects<[MemRead<ControlState>]>]> {
   let summary = "Reads a cell; one with an element a run is indexed by the segment's run.";
