@@ -10,10 +10,13 @@
 #include "BuildSchedule.h"
 
 #include "zero/Dialect/NN/NN.h"
+#include "zero/Dialect/Zero/Config.h"
+#include "zero/Passes/KernelDescriptors.h"
 #include "zero/Passes/Views.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 namespace ps = zero::planning::schedule;
@@ -30,7 +33,8 @@ int64_t tensorBytes(Type type) {
 
 class Builder {
 public:
-  Builder(ir::SegmentOp segment, ModuleOp module) : segment(segment), symbols(module) {
+  Builder(ir::SegmentOp segment, ModuleOp module, int64_t threadsPerRank)
+      : segment(segment), threadsPerRank(threadsPerRank), symbols(module) {
     for (auto state : module.getOps<ir::StateOp>())
       states[state.getBucket()] = state;
     if (auto arenas = module.getOps<ir::ArenaOp>(); !arenas.empty())
@@ -58,7 +62,7 @@ public:
   }
 
 private:
-  int64_t addBuffer(StringRef name, ps::BufferKind kind, int64_t bytes, std::optional<int64_t> offset) {
+  int64_t addBuffer(const Twine &name, ps::BufferKind kind, int64_t bytes, std::optional<int64_t> offset) {
     out.schedule.buffers.push_back({name.str(), kind, offset, bytes});
     return static_cast<int64_t>(out.schedule.buffers.size()) - 1;
   }
@@ -299,9 +303,18 @@ private:
     for (OpResult result : launch->getResults())
       if (failed(addResult(launch, result, row)))
         return failure();
-    if (launch.getWorkspace())
-      // Its size is the kernel's affair; one byte shows that no one else may lie on its head.
-      row.writes.push_back(whole(addBuffer("workspace", ps::BufferKind::Value, 1, *launch.getWorkspace())));
+    auto kernel = symbols.lookup<ir::KernelOp>(launch.getKernel());
+    std::string why;
+    std::optional<KernelCall> call = describeKernel(kernel, threadsPerRank, why);
+    if (!call)
+      return launch.emitOpError() << "expects a kernel that can be computed: " << why;
+    if (call->workspaceBytes > 0 && out.schedule.arenaBytes) {
+      if (!launch.getWorkspace())
+        return launch.emitOpError() << "expects a workspace of " << call->workspaceBytes << " bytes";
+      row.writes.push_back(whole(addBuffer("workspace of " + launch.getKernel().str(),
+                                           ps::BufferKind::Value, call->workspaceBytes,
+                                           *launch.getWorkspace())));
+    }
     return success();
   }
 
@@ -363,6 +376,7 @@ private:
   }
 
   ir::SegmentOp segment;
+  int64_t threadsPerRank;
   SymbolTable symbols;
   SegmentSchedule out;
   llvm::StringMap<ir::StateOp> states;
@@ -375,7 +389,10 @@ private:
 } // namespace
 
 FailureOr<SegmentSchedule> buildSchedule(ir::SegmentOp segment, ModuleOp module) {
-  return Builder(segment, module).run();
+  std::optional<ir::Config> config = ir::Config::get(module);
+  if (!config)
+    return failure();
+  return Builder(segment, module, config->threadsPerRank).run();
 }
 
 } // namespace zero
