@@ -1,24 +1,13 @@
 # Finds what Zero builds with, and says in one line each what is missing.
 
-execute_process(COMMAND llvm-config-22 --prefix OUTPUT_VARIABLE ZERO_LLVM_PREFIX
-                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-find_package(MLIR CONFIG QUIET PATHS ${ZERO_LLVM_PREFIX}/lib/cmake/mlir ${MLIR_DIR})
-if(NOT MLIR_FOUND)
-  message(FATAL_ERROR "MLIR 22 was not found: install libmlir-22-dev and mlir-22-tools, or set MLIR_DIR")
+set(ZERO_SANITIZE "" CACHE STRING
+    "Build the planners, the runtime and their tests alone, under these sanitizers: address,undefined or thread")
+if(ZERO_SANITIZE)
+  add_compile_options(-fsanitize=${ZERO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ZERO_SANITIZE})
+else()
+  include(ZeroMLIR)
 endif()
-if(NOT LLVM_VERSION_MAJOR EQUAL 22)
-  message(FATAL_ERROR "Zero needs LLVM 22, and MLIR_DIR leads to LLVM ${LLVM_VERSION}: install libmlir-22-dev, or set MLIR_DIR")
-endif()
-set(MLIR_LINK_MLIR_DYLIB ON)
-set(LLVM_LINK_LLVM_DYLIB ON)
-list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
-include(TableGen)
-include(AddLLVM)
-include(AddMLIR)
-set(ZERO_LLVM_TOOLS_DIR ${LLVM_TOOLS_BINARY_DIR})
-set(ZERO_LIT ${LLVM_TOOLS_BINARY_DIR}/lit)
-include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_INSTALL_PREFIX}")
 
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
@@ -74,29 +63,6 @@ function(zero_add_library name)
   zero_existing(ARG_UNPARSED_ARGUMENTS ${ARG_UNPARSED_ARGUMENTS})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-endfunction()
-
-# MLIR's headers take four fifths of the time of each file that includes them: they are compiled once.
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
-add_mlir_library(ZeroPrecompiled ${CMAKE_SOURCE_DIR}/cmake/empty.cpp DISABLE_INSTALL EXCLUDE_FROM_LIBMLIR
-                 PARTIAL_SOURCES_INTENDED)
-target_precompile_headers(ZeroPrecompiled PRIVATE
-  <mlir/Bytecode/BytecodeOpInterface.h> <mlir/Dialect/Func/IR/FuncOps.h> <mlir/IR/Builders.h>
-  <mlir/IR/BuiltinAttributes.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/Dialect.h>
-  <mlir/IR/DialectImplementation.h> <mlir/IR/IRMapping.h> <mlir/IR/OpImplementation.h>
-  <mlir/IR/PatternMatch.h> <mlir/IR/SymbolTable.h> <mlir/Interfaces/ControlFlowInterfaces.h>
-  <mlir/Interfaces/FunctionInterfaces.h> <mlir/Interfaces/InferTypeOpInterface.h>
-  <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>
-  <mlir/Pass/PassOptions.h> <mlir/Pass/PassRegistry.h> <llvm/ADT/MapVector.h> <llvm/ADT/SetVector.h>
-  <llvm/ADT/StringMap.h> <llvm/ADT/TypeSwitch.h>)
-
-# zero_add_mlir_library(NAME files... LINK libs... DEPENDS targets...): a library on top of MLIR.
-function(zero_add_mlir_library name)
-  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
-  zero_existing(ARG_UNPARSED_ARGUMENTS ${ARG_UNPARSED_ARGUMENTS})
-  add_mlir_library(${name} ${ARG_UNPARSED_ARGUMENTS} DISABLE_INSTALL EXCLUDE_FROM_LIBMLIR PARTIAL_SOURCES_INTENDED
-                   DEPENDS ${ARG_DEPENDS} LINK_LIBS PUBLIC ${ARG_LINK})
-  target_precompile_headers(${name} REUSE_FROM ZeroPrecompiled)
 endfunction()
 
 # zero_add_gtest(NAME files... LINK libs...): one gtest program, registered with ctest as a whole.
