@@ -14,7 +14,7 @@
 namespace zrt::ZRT_ISA {
 namespace {
 
-constexpr int64_t kQueryBlock = kRowStep; // rows of P and dS are the left operands of dV and dK
+constexpr int kQueryBlock = 64; // also the row step of P and dS as left operands of dV and dK
 
 struct BackwardBuffers {
   float *keys, *values, *keyRows;                        // key block: groups, groups, slivers
@@ -83,19 +83,19 @@ void stepQueries(const AttentionDesc &desc, const AttentionPlan &plan, const flo
   packRight(dOutRows, desc.dOut.time, 1, queries, dim, at.dOutRows, queries);
   for (int64_t i = 0; i < queries; i += kSliver) {
     int64_t width = sliverWidth(queries, i);
-    runSliver<Left::Columns>(keys, dim, at.keys, kTileRows, kTileRows * dim, at.queries + i * dim,
+    runSliver<kColumns>(keys, dim, at.keys, kGroupStep, kGroupStep * dim, at.queries + i * dim,
                              width, at.p + i, kQueryBlock, false);
-    runSliver<Left::Columns>(keys, dim, at.values, kTileRows, kTileRows * dim, at.dOut + i * dim,
+    runSliver<kColumns>(keys, dim, at.values, kGroupStep, kGroupStep * dim, at.dOut + i * dim,
                              width, at.ds + i, kQueryBlock, false);
   }
   formGradients(desc, logSumExp + query0, delta + query0, keys, queries, query0 - key0, at);
   for (int64_t d = 0; d < dim; d += kSliver) {
     int64_t width = sliverWidth(dim, d);
-    runSliver<Left::Rows>(keys, queries, at.p, 0, kTileRows * kRowStep, at.dOutRows + queries * d,
+    runSliver<kQueryBlock>(keys, queries, at.p, 0, kTileRows * kQueryBlock, at.dOutRows + queries * d,
                           width, at.dValues + plan.keyBlock * d, width, true);
-    runSliver<Left::Rows>(keys, queries, at.ds, 0, kTileRows * kRowStep, at.queryRows + queries * d,
+    runSliver<kQueryBlock>(keys, queries, at.ds, 0, kTileRows * kQueryBlock, at.queryRows + queries * d,
                           width, at.dKeys + plan.keyBlock * d, width, true);
-    runSliver<Left::Columns>(queries, keys, at.ds, kQueryBlock, kTileRows, at.keyRows + keys * d,
+    runSliver<kColumns>(queries, keys, at.ds, kQueryBlock, kTileRows, at.keyRows + keys * d,
                              width, at.dQuery + kQueryBlock * d, width, false);
   }
   writeSlivers(at.dQuery, kQueryBlock, queries, dim, dQ + query0 * desc.dQ.time, desc.dQ.time,
@@ -114,7 +114,7 @@ void attentionBackward(const AttentionDesc &desc, const float *q, const float *k
   auto part = [&](int64_t p) {
     Carver carver{alignWorkspace(workspace) + p * plan.floatsPerThread};
     BackwardBuffers at;
-    int64_t left = roundUp(roundUp(plan.keyBlock, kMaxTileRows) * dim + 16, 16);
+    int64_t left = packedKeys(plan.keyBlock, dim);
     at.keys = carver.take(left);
     at.values = carver.take(left);
     at.keyRows = carver.take(plan.keyBlock * padded);

@@ -46,7 +46,7 @@ void stepSliver(const AttentionDesc &desc, const ForwardBuffers &at, int64_t sli
   const int64_t dim = desc.headDim, padded = roundUp(dim, kLanes);
   const bool first = key0 == 0, masked = desc.causal && key0 + keys - 1 > query0;
   float *sums = at.sums + sliver * dim;
-  runSliver<Left::Columns>(keys, dim, at.keys, kTileRows, kTileRows * dim,
+  runSliver<kColumns>(keys, dim, at.keys, kGroupStep, kGroupStep * dim,
                            at.queries + sliver * dim, width, at.scores, width, false);
   Float16 before[NV], largest[NV], factor[NV], total[NV];
   for (int v = 0; v < NV; ++v)
@@ -76,7 +76,7 @@ void stepSliver(const AttentionDesc &desc, const ForwardBuffers &at, int64_t sli
         float *place = sums + (d * NV + v) * kLanes;
         store(place, load(place) * factor[v]);
       }
-  runSliver<Left::Columns>(dim, keys, at.values, padded, kTileRows, at.scores, width, sums, width,
+  runSliver<kColumns>(dim, keys, at.values, padded, kTileRows, at.scores, width, sums, width,
                            !first);
 }
 

@@ -90,15 +90,21 @@ struct Buffers {
   float *left, *right, *partial;
 };
 
-/// Fetches one of `parts` shares of a row group of A, which is packed when its turn comes.
-void prefetchGroup(const float *p, int64_t rowStep, int64_t columnStep, int64_t rows, int64_t k,
-                   int64_t part, int64_t parts) {
-  const bool alongK = columnStep == 1;
-  const int64_t lines = alongK ? rows * divideUp(k, kLanes) : k, perRow = divideUp(k, kLanes);
-  for (int64_t at = lines * part / parts; at < lines * (part + 1) / parts; ++at)
-    __builtin_prefetch(alongK ? p + at / perRow * rowStep + at % perRow * kLanes
-                              : p + at * columnStep,
-                       0, 2);
+/// A piece of a matrix, seen as lines of contiguous elements.
+struct Piece {
+  const float *p;
+  int64_t lines, length, step;
+};
+Piece pieceOf(const float *p, int64_t rowStep, int64_t columnStep, int64_t rows, int64_t columns) {
+  return columnStep == 1 ? Piece{p, rows, columns, rowStep} : Piece{p, columns, rows, columnStep};
+}
+
+/// Fetches into the second-level cache, for later packing: one share of the lines, one share of
+/// their length, so that fetches spread over the tiles of a block.
+void prefetchShare(const Piece &piece, Range lines, Range length) {
+  for (int64_t i = lines.begin; i < lines.end; ++i)
+    for (int64_t at = length.begin; at < length.end; at += kLanes)
+      __builtin_prefetch(piece.p + i * piece.step + at, 0, 2);
 }
 
 void prefetchTile(const float *p, int64_t row, int64_t rows, int64_t width) {
@@ -121,28 +127,36 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
   // Whole tiles without an epilogue go straight to C.
   const bool direct =
       one && !desc.hasBias && !desc.hasResidual && desc.activation == Activation::None;
+  const auto multiply = desc.aCol == 1 ? runTile<kLeftRow> : runTile<kColumns>;
   const int64_t slivers = divideUp(block.columns, kSliver);
   for (int64_t i = 0; i < block.rows; i += kTileRows) {
     const int64_t rows = smaller(kTileRows, block.rows - i);
     const float *group = of.a + (block.i0 + i) * desc.aRow + k0 * desc.aCol;
-    const int64_t rowsAfter = smaller(kTileRows, block.rows - i - rows);
-    packGroup(group, desc.aRow, desc.aCol, rows, k, buffers.left);
+    const Piece nextGroup = pieceOf(group + kTileRows * desc.aRow, desc.aRow, desc.aCol,
+                                    smaller(kTileRows, block.rows - i - rows), k);
+    if (desc.aCol == 1)
+      copyGroup<kLeftRow>(group, desc.aRow, rows, k, buffers.left);
+    else
+      packGroup(group, desc.aRow, desc.aCol, rows, k, buffers.left);
     for (int64_t j = 0; j < block.columns; j += kSliver) {
       const int64_t width = sliverWidth(block.columns, j), columns = smaller(width, block.columns - j);
       const float *right = buffers.right + plan.depth * j;
       float *c = of.c + (block.i0 + i) * desc.cRow + block.j0 + j;
-      prefetchGroup(group + kTileRows * desc.aRow, desc.aRow, desc.aCol, rowsAfter, k, j / kSliver,
-                    slivers);
+      const int64_t sliver = j / kSliver;
+      if (desc.aCol == 1)
+        prefetchShare(nextGroup, {0, nextGroup.lines}, partOf(k, kLanes, sliver, slivers));
+      else
+        prefetchShare(nextGroup, partOf(nextGroup.lines, 1, sliver, slivers), {0, 1});
+      float *sums = one ? tileSums : buffers.partial + i * plan.nBlock + j * kTileRows;
+      if (kIndex > 0)
+        prefetchTile(sums, width, rows, width);
       if (last)
         prefetchTile(c, desc.cRow, rows, columns);
       if (direct && columns == width) {
-        runTile<Left::Columns>(rows, k, buffers.left, kTileRows, right, width, c, desc.cRow,
-                               of.accumulate);
+        multiply(rows, k, buffers.left, kGroupStep, right, width, c, desc.cRow, of.accumulate);
         continue;
       }
-      float *sums = one ? tileSums : buffers.partial + i * plan.nBlock + j * kTileRows;
-      runTile<Left::Columns>(rows, k, buffers.left, kTileRows, right, width, sums, width,
-                             kIndex > 0);
+      multiply(rows, k, buffers.left, kGroupStep, right, width, sums, width, kIndex > 0);
       if (!last)
         continue;
       Finish to;
@@ -205,7 +219,7 @@ void gemm(const GemmDesc &desc, const float *a, const float *b, const float *bia
     Range m = !byBatch && byRows ? partOf(desc.m, kTileRows, p, parts) : Range{0, desc.m};
     Range n = !byBatch && !byRows ? partOf(desc.n, kSliver, p, parts) : Range{0, desc.n};
     if (plan.small) {
-      alignas(64) float left[kTileRows * kMaxKBlock + 16];
+      alignas(64) float left[kLeftFloats];
       alignas(64) float right[(kMaxKBlock + 2) * kSliver];
       alignas(64) float partial[kMaxTileRows * kMaxSliver];
       multiplyBatch(desc, plan, of, batch, m, n, {left, right, partial});

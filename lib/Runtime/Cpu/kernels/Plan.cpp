@@ -20,11 +20,11 @@ GemmPlan planGemm(const GemmDesc &desc) {
   plan.small = productAtMost(desc.m, desc.n, desc.k, kSmallGemm);
   plan.kBlocks = std::max<int64_t>(1, divideUp(desc.k, kMaxKBlock));
   plan.kBlock = evenBlock(desc.k, kMaxKBlock, 4);
-  plan.mBlock = plan.small ? kMaxTileRows : evenBlock(desc.m, kMaxMBlock, kMaxTileRows);
   int64_t columns = desc.n <= kMaxSliver ? 16 : kMaxSliver;
   plan.nBlock = plan.small ? kMaxSliver : evenBlock(desc.n, kMaxNBlock, columns);
-  // Rows of the packed left operand are written sixteen at a time: the last one runs over.
-  plan.leftFloats = roundUp(kMaxTileRows * plan.kBlock + 16, 16);
+  int64_t rows = kMaxPartial / plan.nBlock / kMaxTileRows * kMaxTileRows;
+  plan.mBlock = plan.small ? kMaxTileRows : evenBlock(desc.m, rows, kMaxTileRows);
+  plan.leftFloats = kLeftFloats;
   // Slivers a multiple of 4096 bytes apart would share a few cache sets while B is packed.
   plan.depth = plan.kBlock + 2;
   plan.rightFloats = plan.depth * plan.nBlock;
@@ -44,7 +44,7 @@ AttentionPlan planAttention(const AttentionDesc &desc) {
     int64_t most = dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
     plan.queryBlock = roundUp(std::min(most, std::max<int64_t>(desc.queryLen, 1)), kMaxSliver);
     plan.keyBlock = std::min<int64_t>(64, std::max<int64_t>(desc.keyLen, 1));
-    int64_t keys = roundUp(roundUp(plan.keyBlock, kMaxTileRows) * dim + 16, 16);
+    int64_t keys = packedKeys(plan.keyBlock, dim);
     int64_t values = plan.keyBlock * padded;
     int64_t scores = plan.keyBlock * kMaxSliver;
     plan.floatsPerThread = keys + values + scores + 2 * plan.queryBlock * (dim + 1);
@@ -52,7 +52,7 @@ AttentionPlan planAttention(const AttentionDesc &desc) {
   }
   plan.queryBlock = 64;
   plan.keyBlock = std::min<int64_t>(dim <= 128 ? 128 : 64, std::max<int64_t>(desc.keyLen, 1));
-  int64_t left = roundUp(roundUp(plan.keyBlock, kMaxTileRows) * dim + 16, 16);
+  int64_t left = packedKeys(plan.keyBlock, dim);
   int64_t right = plan.keyBlock * padded;
   int64_t scores = plan.keyBlock * plan.queryBlock;
   int64_t group = desc.kvHeads > 0 ? desc.heads / desc.kvHeads : 0;

@@ -14,10 +14,15 @@
 namespace zrt {
 
 inline constexpr int64_t kMaxTileRows = 12;   // a multiple of every instruction set's
+inline constexpr int64_t kMaxGroupStep = 16;  // floats per column of a packed row group
 inline constexpr int64_t kMaxSliver = 32;     // columns; likewise
 inline constexpr int64_t kMaxKBlock = 384;    // a packed row group then fits the first-level cache
+inline constexpr int kLeftRow = 400;          // distance of its rows: not a power of two
+/// A row group in either packed form; columns are written sixteen lanes at a time and run over.
+inline constexpr int64_t kLeftFloats = kMaxGroupStep * kMaxKBlock + 16;
+static_assert(kLeftFloats >= kMaxTileRows * kLeftRow);
 inline constexpr int64_t kMaxNBlock = 512;    // and the packed B the second-level one
-inline constexpr int64_t kMaxMBlock = 384;
+inline constexpr int64_t kMaxPartial = 1 << 18; // running sums, beside it
 inline constexpr int64_t kSmallGemm = 32768;  // m·n·k up to which the stack is enough
 
 static inline int64_t roundUp(int64_t x, int64_t multiple) {
@@ -43,6 +48,11 @@ struct AttentionPlan {
   int64_t floatsPerThread;
 };
 AttentionPlan planAttention(const AttentionDesc &desc);
+
+/// Floats of a block of keys in packed groups on any instruction set, overrun included.
+static inline int64_t packedKeys(int64_t keys, int64_t dim) {
+  return divideUp(keys, kMaxTileRows) * kMaxGroupStep * dim + 16;
+}
 
 /// Rows up to which scatter finds equal indices by comparing all pairs, without workspace.
 inline constexpr int64_t kScatterPairs = 256;

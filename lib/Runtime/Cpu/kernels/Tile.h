@@ -20,11 +20,11 @@ namespace zrt::ZRT_ISA {
 // Accumulators, one row of B and one broadcast must fit the registers: 32 of 16 lanes, 16 of 8
 // lanes, 16 of 4 lanes.
 #if defined(__AVX512F__)
-inline constexpr int kTileRows = 12, kTileVectors = 2;
+inline constexpr int kTileRows = 12, kTileVectors = 2, kGroupStep = 16;
 #elif defined(__AVX2__)
-inline constexpr int kTileRows = 6, kTileVectors = 1;
+inline constexpr int kTileRows = 6, kTileVectors = 1, kGroupStep = 8;
 #else
-inline constexpr int kTileRows = 2, kTileVectors = 1;
+inline constexpr int kTileRows = 2, kTileVectors = 1, kGroupStep = 2;
 #endif
 inline constexpr int64_t kSliver = kTileVectors * kLanes;
 
@@ -33,22 +33,22 @@ ZRT_INLINE int64_t sliverWidth(int64_t n, int64_t j) {
   return n - j > kLanes && kTileVectors > 1 ? kSliver : kLanes;
 }
 
-/// How the left operand of a block lies in memory.
-enum class Left {
-  Columns, // (i, k) at k·step + i: packed groups, or a transposed matrix as it is
-  Rows     // (i, k) at i·kRowStep + k
-};
-inline constexpr int64_t kRowStep = 64;
+/// How the left operand of a block lies in memory: element (i, k) at k·step + i, as in packed groups
+/// and transposed matrices, or at i·RowStep + k with a RowStep that the compiler knows, so that the
+/// tile's rows are fixed distances from one pointer.
+inline constexpr int kColumns = 0;
 
-template <int MR, int NV, Left L>
-static void tile(int64_t k, const float *a, int64_t step, const float *b, int64_t width, float *c,
-                 int64_t cRow, bool add) {
+template <int MR, int NV, int RowStep>
+static void tile(int64_t k, const float *a, int64_t step, const float *b, float *c, int64_t cRow,
+                 bool add) {
+  constexpr int width = NV * kLanes;
   Float16 sum[MR][NV];
 #pragma clang loop unroll(full)
   for (int i = 0; i < MR; ++i)
 #pragma clang loop unroll(full)
     for (int v = 0; v < NV; ++v)
       sum[i][v] = splat(0.0f);
+#pragma clang loop unroll_count(2)
   for (int64_t kk = 0; kk < k; ++kk) {
     Float16 row[NV];
 #pragma clang loop unroll(full)
@@ -56,12 +56,16 @@ static void tile(int64_t k, const float *a, int64_t step, const float *b, int64_
       row[v] = load(b + v * kLanes);
 #pragma clang loop unroll(full)
     for (int i = 0; i < MR; ++i) {
-      Float16 left = splat(L == Left::Columns ? a[i] : a[i * kRowStep]);
+      Float16 left = splat(RowStep == kColumns ? a[i] : a[i * RowStep]);
 #pragma clang loop unroll(full)
       for (int v = 0; v < NV; ++v)
         sum[i][v] = multiplyAdd(left, row[v], sum[i][v]);
     }
-    a += L == Left::Columns ? step : 1;
+    // The sliver streams from the second-level cache.
+#pragma clang loop unroll(full)
+    for (int v = 0; v < NV; ++v)
+      __builtin_prefetch(b + 8 * width + v * kLanes, 0, 3);
+    a += RowStep == kColumns ? step : 1;
     b += width;
   }
 #pragma clang loop unroll(full)
@@ -73,48 +77,48 @@ static void tile(int64_t k, const float *a, int64_t step, const float *b, int64_
     }
 }
 
-using TileFunction = void (*)(int64_t k, const float *a, int64_t step, const float *b,
-                              int64_t width, float *c, int64_t cRow, bool add);
+using TileFunction = void (*)(int64_t k, const float *a, int64_t step, const float *b, float *c,
+                              int64_t cRow, bool add);
 
-template <Left L, int NV> static TileFunction tileOfRows(int64_t rows) {
+template <int RowStep, int NV> static TileFunction tileOfRows(int64_t rows) {
   static constexpr TileFunction functions[] = {
-      tile<1, NV, L>,
-      tile<2, NV, L>,
+      tile<1, NV, RowStep>,
+      tile<2, NV, RowStep>,
 #if defined(__AVX2__)
-      tile<3, NV, L>,
-      tile<4, NV, L>,
-      tile<5, NV, L>,
-      tile<6, NV, L>,
+      tile<3, NV, RowStep>,
+      tile<4, NV, RowStep>,
+      tile<5, NV, RowStep>,
+      tile<6, NV, RowStep>,
 #endif
 #if defined(__AVX512F__)
-      tile<7, NV, L>,
-      tile<8, NV, L>,
-      tile<9, NV, L>,
-      tile<10, NV, L>,
-      tile<11, NV, L>,
-      tile<12, NV, L>,
+      tile<7, NV, RowStep>,
+      tile<8, NV, RowStep>,
+      tile<9, NV, RowStep>,
+      tile<10, NV, RowStep>,
+      tile<11, NV, RowStep>,
+      tile<12, NV, RowStep>,
 #endif
   };
   return functions[rows - 1];
 }
 
 /// C[rows, width] (+)= A·B for one tile; `b` and `c` hold full vectors.
-template <Left L>
+template <int RowStep>
 static void runTile(int64_t rows, int64_t k, const float *a, int64_t step, const float *b,
                     int64_t width, float *c, int64_t cRow, bool add) {
   if constexpr (kTileVectors > 1)
     if (width > kLanes)
-      return tileOfRows<L, kTileVectors>(rows)(k, a, step, b, width, c, cRow, add);
-  tileOfRows<L, 1>(rows)(k, a, step, b, width, c, cRow, add);
+      return tileOfRows<RowStep, kTileVectors>(rows)(k, a, step, b, c, cRow, add);
+  tileOfRows<RowStep, 1>(rows)(k, a, step, b, c, cRow, add);
 }
 
 /// C[m, width] (+)= A·B for one sliver of B. `next` leads from one group of kTileRows rows of A to
 /// the next.
-template <Left L>
+template <int RowStep>
 static void runSliver(int64_t m, int64_t k, const float *a, int64_t step, int64_t next,
                       const float *b, int64_t width, float *c, int64_t cRow, bool add) {
   for (int64_t i = 0; i < m; i += kTileRows, a += next)
-    runTile<L>(smaller(kTileRows, m - i), k, a, step, b, width, c + i * cRow, cRow, add);
+    runTile<RowStep>(smaller(kTileRows, m - i), k, a, step, b, width, c + i * cRow, cRow, add);
 }
 
 /// Rows become columns.
@@ -162,16 +166,17 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
 }
 
 /// Packs up to kTileRows rows of k from element (i, kk) at p[i·rowStep + kk·columnStep], column by
-/// column. Sixteen lanes are written at a time: up to 16 floats past the end are touched.
+/// column, kGroupStep floats apart. Sixteen lanes are written at a time: up to 16 floats past the end
+/// are touched.
 [[maybe_unused]] static void packGroup(const float *p, int64_t rowStep, int64_t columnStep,
                                        int64_t rows, int64_t k, float *packed) {
   if (rowStep == 1 || rows == 1) {
     if (rows == kTileRows)
       for (int64_t kk = 0; kk < k; ++kk)
-        store(packed + kk * kTileRows, loadFirst(p + kk * columnStep, kTileRows));
+        store(packed + kk * kGroupStep, loadFirst(p + kk * columnStep, kTileRows));
     else
       for (int64_t kk = 0; kk < k; ++kk)
-        store(packed + kk * kTileRows, loadFirst(p + kk * columnStep, rows));
+        store(packed + kk * kGroupStep, loadFirst(p + kk * columnStep, rows));
   } else if (columnStep == 1 || k == 1) {
     for (int64_t kk = 0; kk < k; kk += kLanes) {
       Float16 r[16];
@@ -180,26 +185,28 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
         loadTransposed<kTileRows>(r, p + kk, rowStep, columns);
       else
         loadTransposed(r, p + kk, rowStep, rows, columns);
-      if (columns == kLanes) {
-#pragma clang loop unroll(full)
-        for (int j = 0; j < 16; ++j)
-          store(packed + (kk + j) * kTileRows, r[j]);
-      } else {
-        for (int64_t j = 0; j < columns; ++j)
-          store(packed + (kk + j) * kTileRows, r[j]);
-      }
+      for (int64_t j = 0; j < columns; ++j)
+        store(packed + (kk + j) * kGroupStep, r[j]);
     }
   } else {
     for (int64_t kk = 0; kk < k; ++kk)
       for (int64_t i = 0; i < rows; ++i)
-        packed[kk * kTileRows + i] = p[i * rowStep + kk * columnStep];
+        packed[kk * kGroupStep + i] = p[i * rowStep + kk * columnStep];
   }
+}
+
+/// Copies rows of k that lie one after the other to a fixed distance from each other.
+template <int RowStep>
+static void copyGroup(const float *p, int64_t rowStep, int64_t rows, int64_t k, float *packed) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t kk = 0; kk < k; kk += kLanes)
+      storeFirst(packed + i * RowStep + kk, loadFirst(p + i * rowStep + kk, k - kk), k - kk);
 }
 
 /// Packs m rows into groups, one after the other.
 [[maybe_unused]] static void packLeft(const float *p, int64_t rowStep, int64_t columnStep,
                                       int64_t m, int64_t k, float *packed) {
-  for (int64_t i = 0; i < m; i += kTileRows, packed += kTileRows * k)
+  for (int64_t i = 0; i < m; i += kTileRows, packed += kGroupStep * k)
     packGroup(p + i * rowStep, rowStep, columnStep, smaller(kTileRows, m - i), k, packed);
 }
 
@@ -234,8 +241,10 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
     for (int64_t kk = 0; kk < k; ++kk) {
       const float *from = p + kk * rowStep;
       for (int64_t j = 0; j < whole; j += kSliver)
-        for (int64_t v = 0; v < kSliver; v += kLanes)
+        for (int64_t v = 0; v < kSliver; v += kLanes) {
+          __builtin_prefetch(from + 6 * rowStep + j + v, 0, 3);
           store(packed + depth * j + kk * kSliver + v, load(from + j + v));
+        }
     }
     if (whole == n)
       return;

@@ -30,6 +30,7 @@ typedef double Double16 __attribute__((ext_vector_type(16)));
 typedef bool Mask16 __attribute__((ext_vector_type(16)));
 
 ZRT_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+ZRT_INLINE int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 ZRT_INLINE Float16 splat(float x) { return (Float16)x; }
 ZRT_INLINE Float16 asFloat(Int16 x) { return __builtin_bit_cast(Float16, x); }
