@@ -14,6 +14,7 @@ if(NOT GTest_FOUND)
   message(FATAL_ERROR "GoogleTest was not found: install libgtest-dev")
 endif()
 find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 # Optional backends are loaded at run time; here we only tell what this machine has.
 find_path(ZERO_DNNL_INCLUDE dnnl.h)
