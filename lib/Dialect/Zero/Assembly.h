@@ -18,6 +18,14 @@ void printPlaces(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::ArrayAttr
 mlir::ParseResult parseRanges(mlir::OpAsmParser &parser, mlir::ArrayAttr &ranges);
 void printRanges(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::ArrayAttr ranges);
 
+/// `!zero.full<@b0>`, with its prefix.
+inline mlir::ParseResult parseBucketType(mlir::OpAsmParser &parser, mlir::Type &type) {
+  return parser.parseType(type);
+}
+inline void printBucketType(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Type type) {
+  printer << type;
+}
+
 } // namespace zero::ir
 
 #endif // ZERO_LIB_DIALECT_ZERO_ASSEMBLY_H

@@ -52,7 +52,8 @@ private:
   /// A full bucket and the values that are views of it.
   struct Region {
     Value full;
-    IRMapping views; // old value → view of `full`
+    llvm::DenseMap<Attribute, Value> params; // parameter → its view
+    IRMapping views;                         // old value → view of `full`
   };
 
   /// Reads of parameters, and their views, that the placement replaces.
@@ -118,8 +119,11 @@ private:
       viewIn(region, op->getOperand(0));
       builder.clone(*op, region.views);
     } else {
-      region.views.map(value, ir::ViewOp::create(builder, op->getLoc(), value.getType(),
-                                                 paramBehind(value), region.full));
+      FlatSymbolRefAttr param = paramBehind(value);
+      Value &view = region.params[param];
+      if (!view)
+        view = ir::ViewOp::create(builder, op->getLoc(), value.getType(), param, region.full);
+      region.views.map(value, view);
     }
     return region.views.lookup(value);
   }

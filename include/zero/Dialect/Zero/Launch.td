@@ -48,7 +48,8 @@ def Zero_YieldOp : Zero_Op<"yield", [Pure, ReturnLike, Terminator, HasParent<"Ke
   let assemblyFormat = "($results^ `:` type($results))? attr-dict";
 }
 
-def Zero_LaunchOp : Zero_UserOp<"launch", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Zero_LaunchOp : Zero_UserOp<"launch", [Zero_NamesResults,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Launches a kernel.";
   let description = [{
     Pure at levels J and Z; on a stream (level S on) it has an effect on the timeline, so that nothing

@@ -4,7 +4,7 @@
 
 include "zero/Dialect/Zero/ZeroBase.td"
 
-def Zero_AllGatherOp : Zero_UserOp<"all_gather", [MemoryEffects<[MemRead<ParamState>]>]> {
+def Zero_AllGatherOp : Zero_UserOp<"all_gather", [Zero_NamesResults, MemoryEffects<[MemRead<ParamState>]>]> {
   let summary = "Gathers a bucket's parameters from all ranks.";
   let description = [{
     Reads state and allocates its result, so that two never merge and an unused one goes.
@@ -17,7 +17,7 @@ def Zero_AllGatherOp : Zero_UserOp<"all_gather", [MemoryEffects<[MemRead<ParamSt
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let results = (outs Res<Zero_FullType, "", [MemAlloc<FullBuffer>]>:$full);
-  let assemblyFormat = "$bucket attr-dict `:` type($full)";
+  let assemblyFormat = "$bucket attr-dict `:` custom<BucketType>(type($full))";
 }
 def Zero_AllGatherInPlaceOp : Zero_UserOp<"all_gather_in_place", [MemoryEffects<[MemRead<ParamState>, MemWrite<ParamState>]>]> {
   let summary = "Gathers updated parameters, state to state (stages 1 and 2, last in `update`).";
@@ -25,28 +25,28 @@ def Zero_AllGatherInPlaceOp : Zero_UserOp<"all_gather_in_place", [MemoryEffects<
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let assemblyFormat = "$bucket attr-dict";
 }
-def Zero_ResidentOp : Zero_UserOp<"resident", [MemoryEffects<[MemRead<ParamState>]>]> {
+def Zero_ResidentOp : Zero_UserOp<"resident", [Zero_NamesResults, MemoryEffects<[MemRead<ParamState>]>]> {
   let summary = "Names a bucket's full parameter state (stages 0 to 2): no traffic, never freed.";
   let description = "Example:\n```mlir\n%full = zero.resident @b0 : !zero.full<@b0>\n```\nConstraints: (C1) the bucket exists, and the result is of it.";
   let arguments = (ins FlatSymbolRefAttr:$bucket);
   let results = (outs Zero_FullType:$full);
-  let assemblyFormat = "$bucket attr-dict `:` type($full)";
+  let assemblyFormat = "$bucket attr-dict `:` custom<BucketType>(type($full))";
 }
-def Zero_ViewOp : Zero_UserOp<"view", [Pure]> {
+def Zero_ViewOp : Zero_UserOp<"view", [Zero_NamesResults, Pure]> {
   let summary = "A parameter as a view of its gathered bucket; never a copy.";
   let description = "Example:\n```mlir\n%w = zero.view @fc.weight of %full : !zero.full<@b0> -> tensor<6x4xf32>\n```\nConstraints: (C1) the bucket has a slot for the parameter, of the result's type.";
   let arguments = (ins FlatSymbolRefAttr:$param, Zero_FullType:$full);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$param `of` $full attr-dict `:` type($full) `->` type($result)";
+  let assemblyFormat = "$param `of` $full attr-dict `:` custom<BucketType>(type($full)) `->` type($result)";
 }
 def Zero_FreeOp : Zero_Op<"free", [MemoryEffects<[MemWrite<Timeline>]>]> {
   let summary = "Ends a gathered bucket's life, after every transitive user of a view of it.";
   let description = "Example:\n```mlir\nzero.free %full : !zero.full<@b0>\n```";
   let arguments = (ins Arg<Zero_FullType, "", [MemFree<FullBuffer>]>:$full);
-  let assemblyFormat = "$full attr-dict `:` type($full)";
+  let assemblyFormat = "$full attr-dict `:` custom<BucketType>(type($full))";
 }
 def Zero_AllGatherStartOp : Zero_UserOp<"all_gather_start",
-    [MemoryEffects<[MemRead<ParamState>, MemWrite<FullBuffer>, MemWrite<Timeline>]>]> {
+    [Zero_NamesResults, MemoryEffects<[MemRead<ParamState>, MemWrite<FullBuffer>, MemWrite<Timeline>]>]> {
   let summary = "Starts a gather, after all compute work issued before it.";
   let description = [{
     `in_place` gathers state to state.
@@ -59,9 +59,9 @@ def Zero_AllGatherStartOp : Zero_UserOp<"all_gather_start",
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket, UnitAttr:$in_place, Zero_Stream:$stream, OptionalAttr<I64Attr>:$offset);
   let results = (outs Zero_FutureType:$future);
-  let assemblyFormat = "$bucket (`in_place` $in_place^)? `on` $stream (`at` $offset^)? attr-dict `:` type($future)";
+  let assemblyFormat = "$bucket (`in_place` $in_place^)? `on` $stream (`at` $offset^)? attr-dict `:` custom<BucketType>(type($future))";
 }
-def Zero_WaitOp : Zero_Op<"wait", [MemoryEffects<[MemRead<Timeline>, MemWrite<Timeline>]>]> {
+def Zero_WaitOp : Zero_Op<"wait", [Zero_NamesResults, MemoryEffects<[MemRead<Timeline>, MemWrite<Timeline>]>]> {
   let summary = "Waits for a collective on a stream; a gather's wait yields the full bucket.";
   let description = [{
     Example:
@@ -74,7 +74,7 @@ def Zero_WaitOp : Zero_Op<"wait", [MemoryEffects<[MemRead<Timeline>, MemWrite<Ti
   }];
   let arguments = (ins Zero_FutureType:$future, Zero_Stream:$stream);
   let results = (outs Optional<Zero_FullType>:$full);
-  let assemblyFormat = "$future `on` $stream attr-dict `:` type($future) (`->` type($full)^)?";
+  let assemblyFormat = "$future `on` $stream attr-dict `:` custom<BucketType>(type($future)) (`->` custom<BucketType>(type($full))^)?";
   let hasVerifier = 1;
 }
 

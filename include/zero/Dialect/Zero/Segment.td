@@ -52,7 +52,7 @@ def Zero_SeedOp : Zero_UserOp<"seed", [MemoryEffects<[MemRead<ControlState>, Mem
     ::llvm::StringRef getCount() { return getCountCell().value_or(::llvm::StringRef()); }
   }];
 }
-def Zero_ScalarOp : Zero_UserOp<"scalar", [MemoryEffects<[MemRead<ControlState>]>]> {
+def Zero_ScalarOp : Zero_UserOp<"scalar", [Zero_NamesResults, MemoryEffects<[MemRead<ControlState>]>]> {
   let summary = "Reads a cell; one with an element a run is indexed by the segment's run.";
   let description = "Example:\n```mlir\n%seed = zero.scalar @seed : tensor<f32>\n```\nConstraints: (C1) the cell exists and has the result's type, or one such value a run.";
   let arguments = (ins FlatSymbolRefAttr:$cell);

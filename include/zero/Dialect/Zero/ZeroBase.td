@@ -104,6 +104,9 @@ def Zero_RangeAttr : AttrDef<Zero_Dialect, "Range"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+/// Results are printed under the name of what they hold: a bucket, a parameter, a kernel, a cell.
+def Zero_NamesResults : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
+
 class Zero_Op<string mnemonic, list<Trait> traits = []> : Op<Zero_Dialect, mnemonic, traits>;
 /// An op that names symbols: each is looked up, and checked, through the module's symbol table.
 class Zero_UserOp<string mnemonic, list<Trait> traits = []>
