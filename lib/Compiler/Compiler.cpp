@@ -8,6 +8,7 @@
 #include "zero/Passes/Passes.h"
 #include "zero/Passes/Register.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -18,7 +19,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <charconv>
 #include <chrono>
+#include <mutex>
 #include <unordered_map>
 
 using namespace mlir;
@@ -104,11 +107,12 @@ struct Compiler::Impl {
   OwningOpRef<ModuleOp> parse(std::unique_ptr<llvm::MemoryBuffer> buffer) {
     llvm::SourceMgr sources;
     bool text = !buffer->getBuffer().starts_with("ML\xefR");
+    std::string name = buffer->getBufferIdentifier().str();
     sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
     if (!text)
       return parseSourceFile<ModuleOp>(sources, &context);
     AsmParserState state;
-    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+    OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, name, 1, 1));
     Block block;
     if (failed(parseAsmSourceFile(sources, &block, ParserConfig(&context), &state)))
       return nullptr;
@@ -159,6 +163,11 @@ bool Compiler::run(ModuleOp module, const CompileOptions &options) {
   }
   static_cast<OpPassManager &>(manager) = *parsed;
   return succeeded(manager.run(module));
+}
+
+std::optional<zrt::Program> Compiler::table(ModuleOp module) {
+  std::vector<std::string> functions;
+  return makeProgram(module, functions);
 }
 
 std::vector<char> Compiler::emitObject(ModuleOp module) {

@@ -65,6 +65,9 @@ public:
   /// Runs the pipeline from the module's level on.
   bool run(mlir::ModuleOp module, const CompileOptions &options);
 
+  /// The step table of a module at level A or X. Nothing with diagnostics.
+  std::optional<zrt::Program> table(mlir::ModuleOp module);
+
   /// The object file of a level-X module, for this machine's processor: kernels, `zrt_kernels` and
   /// `zrt_program`. Equal modules give equal bytes. Empty with diagnostics.
   std::vector<char> emitObject(mlir::ModuleOp module);

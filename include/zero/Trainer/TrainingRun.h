@@ -1,0 +1,60 @@
+//===- TrainingRun.h - training, one step at a time --------------------------===//
+//
+// What the loop, the log and `--save` need of a run, whoever computes it: ranks of
+// the compiled program (Trainer.h) or the f64 reference (ReferenceRun.h). Texts of
+// errors are whole lines, ready for standard error.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ZERO_TRAINER_TRAININGRUN_H
+#define ZERO_TRAINER_TRAININGRUN_H
+
+#include "zero/Training/Log.h"
+#include "zero/Training/Weights.h"
+
+namespace zero {
+
+class TrainingRun {
+public:
+  virtual ~TrainingRun();
+
+  /// The next step. After an error the weights are as they were before it.
+  virtual llvm::Expected<training::StepRecord> step() = 0;
+
+  /// All parameters, frozen and unused ones too, in the model's order.
+  virtual llvm::ArrayRef<training::ParameterSpec> parameters() const = 0;
+  /// `values` holds exactly the parameter's elements.
+  virtual llvm::Error readParameter(size_t index, llvm::MutableArrayRef<float> values) const = 0;
+
+  int64_t totalSteps() const { return total; }
+  int64_t stepsTaken() const { return taken; }
+  /// What there is to say since the last call: a step without a label.
+  std::vector<std::string> takeNotes() { return std::exchange(notes, {}); }
+
+  /// All parameters as f32 (F2: the old file or the new one).
+  llvm::Error save(llvm::StringRef path) const;
+  /// Bytes that `save` writes, header left out.
+  int64_t savedBytes() const;
+
+protected:
+  /// `step 3 of 20`: the step that comes next.
+  std::string stepText() const;
+
+  int64_t total = 0, taken = 0;
+  std::vector<std::string> notes;
+};
+
+/// Reads the tensors of `path` one after the other into `set`, by the model's names. Notes what the
+/// model has no use for.
+llvm::Error
+loadWeights(llvm::StringRef path, llvm::ArrayRef<training::ParameterSpec> parameters,
+            llvm::function_ref<llvm::Error(size_t index, llvm::ArrayRef<float> values)> set,
+            std::vector<std::string> &warnings);
+
+/// How many steps there will be: those asked for, or all that the data holds. An error where the data
+/// holds fewer, or has no end and nothing was asked for.
+llvm::Expected<int64_t> numberOfSteps(std::optional<int64_t> asked,
+                                      std::optional<int64_t> inData, llvm::StringRef path);
+
+} // namespace zero
+
+#endif // ZERO_TRAINER_TRAININGRUN_H

@@ -1,0 +1,216 @@
+//===- Trainer.cpp - a session with its weights and data -------------------===//
+
+#include "zero/Trainer/Trainer.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace zero {
+
+using namespace training;
+
+namespace {
+
+constexpr llvm::StringLiteral kCountSegment = "count", kMicroStepSegment = "micro_step";
+
+BatchType batchType(zrt::ElementType type) {
+  return type == zrt::ElementType::i32   ? BatchType::I32
+         : type == zrt::ElementType::i64 ? BatchType::I64
+                                         : BatchType::F32;
+}
+
+/// The batch as the program takes it: the inputs of its micro-step. Labels are those that are counted.
+std::vector<BatchArgument> batchArguments(const zrt::Program &program) {
+  std::vector<BatchArgument> arguments;
+  const zrt::Segment *counted = program.findSegment(kCountSegment);
+  const zrt::Segment *micro = program.findSegment(kMicroStepSegment);
+  for (const zrt::Input &input : micro ? micro->inputs : std::vector<zrt::Input>()) {
+    BatchArgument argument;
+    argument.name = input.name;
+    argument.type = batchType(input.type);
+    argument.shape = input.shape;
+    argument.bound = input.bound;
+    argument.ignore = input.ignore;
+    bool isLabels = counted && llvm::any_of(counted->inputs, [&](const zrt::Input &label) {
+                      return label.name == input.name;
+                    });
+    argument.role = isLabels                            ? BatchRole::Labels
+                    : argument.type == BatchType::F32 ? BatchRole::Other
+                                                        : BatchRole::Tokens;
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+llvm::Error plainError(const llvm::Twine &message) {
+  return llvm::createStringError("error: " + message);
+}
+
+} // namespace
+
+Trainer::Trainer() = default;
+Trainer::~Trainer() = default;
+
+llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, ModuleOp module,
+                                                         const TrainOptions &options) {
+  llvm::Expected<Report> report = planModule(compiler, module, options);
+  if (!report)
+    return report.takeError();
+  auto begin = std::chrono::steady_clock::now();
+  if (llvm::Error error = lowerModule(compiler, module, options))
+    return std::move(error);
+  std::optional<Executable> executable = compiler.load(module);
+  if (!executable)
+    return compilerError(compiler);
+  std::unique_ptr<Trainer> trainer(new Trainer());
+  trainer->planned = std::move(*report);
+  trainer->planned.compileSeconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  trainer->heard = takeLines(compiler);
+
+  trainer->code = executable->code;
+  std::string error;
+  trainer->ranks =
+      zrt::Session::create(std::move(executable->program), std::move(executable->kernels),
+                           {options.poison, options.profile}, error);
+  if (!trainer->ranks)
+    return plainError(error);
+  if (int64_t bytes = trainer->ranks->allocatedArenaBytes(); bytes != trainer->planned.arenaBytes)
+    return plainError("expects an arena of the " + llvm::Twine(trainer->planned.arenaBytes) +
+                      " bytes that were planned, got " + llvm::Twine(bytes));
+  for (const zrt::Bucket &bucket : trainer->ranks->program().buckets)
+    for (const zrt::Slot &slot : bucket.slots)
+      trainer->specs.push_back({slot.parameter, slot.shape});
+  if (llvm::Error failure = trainer->setWeights(options))
+    return std::move(failure);
+  if (llvm::Error failure = trainer->openInputs(options))
+    return std::move(failure);
+  return trainer;
+}
+
+llvm::Error Trainer::setWeights(const TrainOptions &options) {
+  ranks->initialize(options.seed);
+  if (options.weights.empty())
+    return llvm::Error::success();
+  return loadWeights(
+      options.weights, specs,
+      [&](size_t index, llvm::ArrayRef<float> values) {
+        std::string error;
+        bool done = ranks->setParameter(specs[index].name, values.data(),
+                                        static_cast<int64_t>(values.size()), error);
+        return done ? llvm::Error::success() : plainError(error);
+      },
+      heard);
+}
+
+llvm::Error Trainer::openInputs(const TrainOptions &options) {
+  const zrt::Program &program = ranks->program();
+  schedule = options.schedule;
+  if (options.data.empty() && options.steps == 0)
+    return llvm::Error::success();
+  llvm::Expected<std::unique_ptr<DataSet>> opened =
+      openData(options.data, batchArguments(program),
+               {program.ranks, program.microSteps, options.seed});
+  if (!opened)
+    return opened.takeError();
+  data = std::move(*opened);
+  for (const std::string &line : data->warnings())
+    heard.push_back("warning: " + line);
+  llvm::Expected<int64_t> steps = numberOfSteps(options.steps, data->steps(), options.data);
+  if (!steps)
+    return steps.takeError();
+  total = schedule.totalSteps = *steps;
+  for (const zrt::Segment &segment : program.segments)
+    input.data.emplace_back(segment.inputs.size() * static_cast<size_t>(segment.times));
+  return llvm::Error::success();
+}
+
+/// The count takes the labels of all its runs at once, rank by rank; a micro-step its own batch.
+void Trainer::pointAtBatches() {
+  const zrt::Program &program = ranks->program();
+  const zrt::Segment *micro = program.findSegment(kMicroStepSegment);
+  for (size_t s = 0; s < program.segments.size(); ++s) {
+    const zrt::Segment &segment = program.segments[s];
+    for (size_t i = 0; i < segment.inputs.size(); ++i) {
+      auto same = llvm::find_if(micro->inputs, [&](const zrt::Input &argument) {
+        return argument.name == segment.inputs[i].name;
+      });
+      int64_t argument = same - micro->inputs.begin();
+      for (int64_t run = 0; run < segment.times; ++run)
+        input.data[s][static_cast<size_t>(run) * segment.inputs.size() + i] =
+            &segment == micro ? data->batch(run, argument) : data->stepLabels(argument);
+    }
+  }
+}
+
+llvm::Expected<StepRecord> Trainer::step() {
+  auto begin = std::chrono::steady_clock::now();
+  if (llvm::Error error = data->load(taken))
+    return std::move(error);
+  pointAtBatches();
+  input.lr = schedule.rateAt(taken);
+  input.stepsTaken = taken;
+  std::string error;
+  if (!ranks->step(input, result, error))
+    return plainError(stepText() + ": " + error);
+  if (!result.finite)
+    return nonFinite();
+  if (taken == 0)
+    if (llvm::Error mismatch = checkTraffic())
+      return std::move(mismatch);
+  if (ranks->program().lossIsTokenMean && result.labelCount == 0)
+    notes.push_back(stepText() + ": no label in the whole step; its loss and gradients are 0");
+
+  StepRecord record;
+  record.step = taken;
+  record.loss = result.loss;
+  record.lr = input.lr;
+  record.gradNorm = result.gradNorm;
+  record.lossScale = input.lossScale;
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (std::optional<int64_t> tokens = data->tokensPerStep())
+    record.tokensPerSecond = static_cast<double>(*tokens) / record.seconds;
+  ++taken;
+  return record;
+}
+
+llvm::Error Trainer::nonFinite() const {
+  bool named = result.firstNonFinite != "loss";
+  return plainError(stepText() + ": expects a finite loss and finite gradients, got a loss of " +
+                    std::to_string(result.loss) + " and " +
+                    (named ? "a gradient that is not finite, first of parameter " +
+                                 quoted(result.firstNonFinite)
+                           : std::string("finite gradients")) +
+                    "; the weights are as they were before this step");
+}
+
+/// What rank by rank went over the wire, against the plan (C1).
+llvm::Error Trainer::checkTraffic() const {
+  const Report::Communication &plan = planned.communication;
+  for (int64_t rank = 0; rank < ranks->program().ranks; ++rank) {
+    zrt::TrafficCount sent = ranks->traffic(rank);
+    if (sent.allGatherElements == plan.allGather &&
+        sent.reduceScatterElements == plan.reduceScatter &&
+        sent.allReduceElements == plan.allReduce)
+      continue;
+    return plainError("rank " + llvm::Twine(rank) + ": expects to send (all_gather, reduce_scatter, all_reduce) " +
+                      shapeText({plan.allGather, plan.reduceScatter, plan.allReduce}) +
+                      " elements in a step, as planned, got " +
+                      shapeText({sent.allGatherElements, sent.reduceScatterElements,
+                                 sent.allReduceElements}));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Trainer::readParameter(size_t index, llvm::MutableArrayRef<float> values) const {
+  std::string error;
+  if (ranks->getParameter(specs[index].name, values.data(), static_cast<int64_t>(values.size()),
+                          error))
+    return llvm::Error::success();
+  return plainError(error);
+}
+
+} // namespace zero
