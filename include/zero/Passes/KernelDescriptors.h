@@ -44,9 +44,12 @@ std::optional<KernelCall> describeKernel(ir::KernelOp kernel, int64_t threadsPer
 /// arguments may reuse them only if both are listed.
 llvm::SmallVector<llvm::SmallVector<int64_t>> deriveMayReuse(ir::KernelOp kernel);
 
-/// The results of a launch that an accumulation adds to what their slots hold, in the first run of the
-/// segment or later, ascending. Known at level A; empty before.
-llvm::SmallVector<int64_t> addedResults(ir::LaunchOp launch);
+/// The results of a launch, ascending, that are added to what their slots hold: in the first run of the
+/// segment in a step, and in later ones. Decided by the accumulations' modes, so empty before level A.
+struct AddedResults {
+  llvm::SmallVector<int64_t> first, later;
+};
+AddedResults addedResults(ir::LaunchOp launch);
 
 /// The symbol of a generated kernel's function. `added` holds, ascending, the results that are added to
 /// what they hold instead of written over it: `zrt.k.NAME`, or `zrt.k.NAME.add1` with result 1 added.

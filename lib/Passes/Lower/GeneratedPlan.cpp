@@ -4,8 +4,6 @@
 #include "BodyViews.h"
 #include "ReadWalk.h"
 
-#include "zero/Runtime/Program.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -204,7 +202,7 @@ private:
     else
       stage.block = std::clamp<int64_t>(stage.columns, 1, stage.accumulators ? kColumnBlock : kWalkBlock);
     if (stage.inWorkspace) {
-      int64_t row = llvm::alignTo(stage.columns * elementBytes, zrt::kAlignmentBytes);
+      int64_t row = llvm::alignTo(stage.columns, kLanes) * elementBytes; // a multiple of 64
       result.workspaceBytes = std::max(result.workspaceBytes, 2 * stage.accumulators * row);
       stage.units = 1;
     } else if (stage.accumulators) {

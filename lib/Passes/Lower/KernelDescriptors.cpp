@@ -158,20 +158,23 @@ SmallVector<SmallVector<int64_t>> deriveMayReuse(ir::KernelOp kernel) {
   return reuse;
 }
 
-SmallVector<int64_t> addedResults(ir::LaunchOp launch) {
-  SmallVector<int64_t> added;
+AddedResults addedResults(ir::LaunchOp launch) {
+  AddedResults added;
   for (OpResult result : launch.getOuts()) {
-    bool adds = false;
+    std::optional<ir::AccumulateMode> mode;
     SmallVector<Value> work{result};
     while (!work.empty())
       for (Operation *user : work.pop_back_val().getUsers()) {
         if (auto accumulate = dyn_cast<ir::AccumulateOp>(user))
-          adds |= accumulate.getMode() && *accumulate.getMode() != ir::AccumulateMode::Write;
+          mode = accumulate.getMode();
         else if (isView(user))
           work.append(user->result_begin(), user->result_end());
       }
-    if (adds)
-      added.push_back(result.getResultNumber());
+    if (!mode || *mode == ir::AccumulateMode::Write)
+      continue;
+    added.later.push_back(result.getResultNumber());
+    if (*mode == ir::AccumulateMode::Add)
+      added.first.push_back(result.getResultNumber());
   }
   return added;
 }
