@@ -4,6 +4,7 @@
 
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Zero.h"
+#include "zero/Passes/ElementModels.h"
 #include "zero/Passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,6 +25,7 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::func::registerInlinerExtension(registry);
+  registerElementModels(registry);
 }
 
 void registerAllPasses() {
