@@ -16,6 +16,21 @@ ZRT_INLINE T *rowsOf(T *operand, const AttentionDesc::Strides &strides, int64_t 
   return operand + batch * strides.batch + head * strides.head;
 }
 
+/// Rows of keys or values, copied to headRow(dim) from each other, as left operands.
+ZRT_INLINE void copyHeadRows(const float *p, int64_t step, int64_t rows, int64_t dim, float *to) {
+  auto copy = dim <= kShortHead ? copyRows<kShortHead> : copyRows<kLongHead>;
+  copy(p, step, rows, dim, to);
+}
+
+/// C[rows, width] = rows·sliver, for the rows that copyHeadRows copied and a sliver [dim, width].
+ZRT_INLINE void multiplyHeadRows(int64_t rows, int64_t dim, const float *left, const float *right,
+                                 int64_t width, float *c, int64_t cRow) {
+  if (dim <= kShortHead)
+    runSliver<kShortHead>(rows, dim, left, 0, kTileRows * kShortHead, right, width, c, cRow, false);
+  else
+    runSliver<kLongHead>(rows, dim, left, 0, kTileRows * kLongHead, right, width, c, cRow, false);
+}
+
 /// Takes consecutive pieces of a thread's workspace.
 struct Carver {
   float *next;

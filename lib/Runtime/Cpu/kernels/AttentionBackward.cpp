@@ -17,7 +17,7 @@ namespace {
 constexpr int kQueryBlock = 64; // also the row step of P and dS as left operands of dV and dK
 
 struct BackwardBuffers {
-  float *keys, *values, *keyRows;                        // key block: groups, groups, slivers
+  float *keys, *values, *keyRows;                        // key block: copied rows twice, slivers
   float *dKeys, *dValues;                                // slivers [headDim][key, width]
   float *queries, *dOut, *queryRows, *dOutRows, *dQuery; // query block, turned and as they lie
   float *p, *ds;                                         // [key, kQueryBlock]
@@ -42,9 +42,14 @@ void formGradients(const AttentionDesc &desc, const float *logSumExp, const floa
   for (int64_t i = 0; i < queries; i += kLanes) {
     Float16 lse = loadFirst(logSumExp + i, queries - i), d = loadFirst(delta + i, queries - i);
     Int16 query = laneNumbers() + (int32_t)(shift + i);
-    for (int64_t j = 0; j < keys; ++j) {
+    const int64_t seen = desc.causal ? larger(0, smaller(keys, shift + i + kLanes)) : keys;
+    for (int64_t j = seen; j < keys; ++j) {
+      store(at.p + j * kQueryBlock + i, splat(0.0f));
+      store(at.ds + j * kQueryBlock + i, splat(0.0f));
+    }
+    for (int64_t j = 0; j < seen; ++j) {
       float *p = at.p + j * kQueryBlock + i, *ds = at.ds + j * kQueryBlock + i;
-      Float16 x = vectorExp(load(p) * desc.scale - lse);
+      Float16 x = vectorSoftmaxExp(load(p) * desc.scale - lse);
       Float16 y = x * (load(ds) - d) * desc.scale;
       if (masked) {
         Int16 hidden = query < (int32_t)j;
@@ -60,22 +65,22 @@ void formGradients(const AttentionDesc &desc, const float *logSumExp, const floa
 /// Writes or adds [rows, headDim], held as slivers of `sliverRows` rows, to strided rows.
 void writeSlivers(const float *slivers, int64_t sliverRows, int64_t rows, int64_t dim, float *to,
                   int64_t step, bool add) {
-  for (int64_t d = 0; d < dim; d += kLanes) {
-    int64_t sliver = d / kSliver * kSliver, width = sliverWidth(dim, sliver), count = dim - d;
-    const float *from = slivers + sliverRows * sliver + (d - sliver);
-    for (int64_t i = 0; i < rows; ++i) {
-      Float16 x = load(from + i * width);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t d = 0; d < dim; d += kLanes) {
+      int64_t sliver = d / kSliver * kSliver, width = sliverWidth(dim, sliver);
+      Float16 x = load(slivers + sliverRows * sliver + i * width + (d - sliver));
       float *place = to + i * step + d;
-      storeFirst(place, add ? loadFirst(place, count) + x : x, count);
+      storeFirst(place, add ? loadFirst(place, dim - d) + x : x, dim - d);
     }
-  }
 }
 
 /// One query block of one head against the key block in the buffers.
 void stepQueries(const AttentionDesc &desc, const AttentionPlan &plan, const float *q,
                  const float *dOut, const float *logSumExp, const float *delta, float *dQ,
-                 int64_t query0, int64_t key0, int64_t keys, const BackwardBuffers &at) {
+                 int64_t query0, int64_t key0, int64_t allKeys, const BackwardBuffers &at) {
   const int64_t dim = desc.headDim, queries = smaller(kQueryBlock, desc.queryLen - query0);
+  // Keys behind the last query add nothing.
+  const int64_t keys = desc.causal ? smaller(allKeys, query0 + queries - key0) : allKeys;
   const float *qRows = q + query0 * desc.q.time, *dOutRows = dOut + query0 * desc.dOut.time;
   packRight(qRows, 1, desc.q.time, dim, queries, at.queries, dim);
   packRight(dOutRows, 1, desc.dOut.time, dim, queries, at.dOut, dim);
@@ -83,10 +88,11 @@ void stepQueries(const AttentionDesc &desc, const AttentionPlan &plan, const flo
   packRight(dOutRows, desc.dOut.time, 1, queries, dim, at.dOutRows, queries);
   for (int64_t i = 0; i < queries; i += kSliver) {
     int64_t width = sliverWidth(queries, i);
-    runSliver<kColumns>(keys, dim, at.keys, kGroupStep, kGroupStep * dim, at.queries + i * dim,
-                             width, at.p + i, kQueryBlock, false);
-    runSliver<kColumns>(keys, dim, at.values, kGroupStep, kGroupStep * dim, at.dOut + i * dim,
-                             width, at.ds + i, kQueryBlock, false);
+    int64_t seen = desc.causal ? smaller(keys, query0 + i + width - key0) : keys;
+    if (seen <= 0)
+      continue;
+    multiplyHeadRows(seen, dim, at.keys, at.queries + i * dim, width, at.p + i, kQueryBlock);
+    multiplyHeadRows(seen, dim, at.values, at.dOut + i * dim, width, at.ds + i, kQueryBlock);
   }
   formGradients(desc, logSumExp + query0, delta + query0, keys, queries, query0 - key0, at);
   for (int64_t d = 0; d < dim; d += kSliver) {
@@ -95,7 +101,7 @@ void stepQueries(const AttentionDesc &desc, const AttentionPlan &plan, const flo
                           width, at.dValues + plan.keyBlock * d, width, true);
     runSliver<kQueryBlock>(keys, queries, at.ds, 0, kTileRows * kQueryBlock, at.queryRows + queries * d,
                           width, at.dKeys + plan.keyBlock * d, width, true);
-    runSliver<kColumns>(queries, keys, at.ds, kQueryBlock, kTileRows, at.keyRows + keys * d,
+    runSliver<kColumns>(queries, keys, at.ds, kQueryBlock, kTileRows, at.keyRows + allKeys * d,
                              width, at.dQuery + kQueryBlock * d, width, false);
   }
   writeSlivers(at.dQuery, kQueryBlock, queries, dim, dQ + query0 * desc.dQ.time, desc.dQ.time,
@@ -114,7 +120,7 @@ void attentionBackward(const AttentionDesc &desc, const float *q, const float *k
   auto part = [&](int64_t p) {
     Carver carver{alignWorkspace(workspace) + p * plan.floatsPerThread};
     BackwardBuffers at;
-    int64_t left = packedKeys(plan.keyBlock, dim);
+    int64_t left = plan.keyBlock * headRow(dim);
     at.keys = carver.take(left);
     at.values = carver.take(left);
     at.keyRows = carver.take(plan.keyBlock * padded);
@@ -138,8 +144,8 @@ void attentionBackward(const AttentionDesc &desc, const float *q, const float *k
         int64_t keys = smaller(plan.keyBlock, desc.keyLen - key0);
         const float *keyRows = rowsOf(k, desc.k, b, kvHead) + key0 * desc.k.time;
         const float *valueRows = rowsOf(v, desc.v, b, kvHead) + key0 * desc.v.time;
-        packLeft(keyRows, desc.k.time, 1, keys, dim, at.keys);
-        packLeft(valueRows, desc.v.time, 1, keys, dim, at.values);
+        copyHeadRows(keyRows, desc.k.time, keys, dim, at.keys);
+        copyHeadRows(valueRows, desc.v.time, keys, dim, at.values);
         packRight(keyRows, desc.k.time, 1, keys, dim, at.keyRows, keys);
         for (int64_t i = 0; i < plan.keyBlock * padded; i += kLanes) {
           store(at.dKeys + i, splat(0.0f));

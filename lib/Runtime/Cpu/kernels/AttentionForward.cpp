@@ -16,7 +16,7 @@ namespace zrt::ZRT_ISA {
 namespace {
 
 struct ForwardBuffers {
-  float *keys, *values;  // key block: packed groups; rows padded to full vectors
+  float *keys, *values;  // key block: copied rows; rows padded to full vectors
   float *queries, *sums; // slivers [headDim, width]
   float *largest, *total;
   float *scores; // [key, width]
@@ -46,22 +46,21 @@ void stepSliver(const AttentionDesc &desc, const ForwardBuffers &at, int64_t sli
   const int64_t dim = desc.headDim, padded = roundUp(dim, kLanes);
   const bool first = key0 == 0, masked = desc.causal && key0 + keys - 1 > query0;
   float *sums = at.sums + sliver * dim;
-  runSliver<kColumns>(keys, dim, at.keys, kGroupStep, kGroupStep * dim,
-                           at.queries + sliver * dim, width, at.scores, width, false);
+  multiplyHeadRows(keys, dim, at.keys, at.queries + sliver * dim, width, at.scores, width);
   Float16 before[NV], largest[NV], factor[NV], total[NV];
   for (int v = 0; v < NV; ++v)
     before[v] = largest[v] = load(at.largest + sliver + v * kLanes);
   scaleAndMask<NV>(at.scores, keys, desc.scale, query0 - key0, masked, largest);
   Int16 unchanged = Int16(-1);
   for (int v = 0; v < NV; ++v) {
-    factor[v] = vectorExp(before[v] - largest[v]);
+    factor[v] = vectorSoftmaxExp(before[v] - largest[v]);
     unchanged &= factor[v] == 1.0f;
     total[v] = splat(0.0f);
   }
   for (int64_t j = 0; j < keys; ++j)
     for (int v = 0; v < NV; ++v) {
       float *place = at.scores + (j * NV + v) * kLanes;
-      Float16 p = vectorExp(load(place) - largest[v]);
+      Float16 p = vectorSoftmaxExp(load(place) - largest[v]);
       store(place, p);
       total[v] += p;
     }
@@ -109,19 +108,21 @@ void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const flo
     int64_t end = desc.causal ? smaller(desc.keyLen, query0 + queries) : desc.keyLen;
     for (int64_t key0 = 0; key0 < end; key0 += plan.keyBlock) {
       int64_t keys = smaller(plan.keyBlock, desc.keyLen - key0);
-      packLeft(k + key0 * desc.k.time, desc.k.time, 1, keys, dim, at.keys);
+      copyHeadRows(k + key0 * desc.k.time, desc.k.time, keys, dim, at.keys);
       for (int64_t j = 0; j < keys; ++j)
         for (int64_t d = 0; d < dim; d += kLanes)
           store(at.values + j * padded + d,
                 loadFirst(v + (key0 + j) * desc.v.time + d, dim - d));
       for (int64_t sliver = 0; sliver < queries; sliver += kSliver) {
         int64_t width = sliverWidth(queries, sliver), from = query0 + sliver;
-        if (desc.causal && key0 > from + width - 1)
+        // Keys behind the sliver's last query add nothing to any of its chains.
+        int64_t seen = desc.causal ? smaller(keys, from + width - key0) : keys;
+        if (seen <= 0)
           continue;
         if (width == kSliver)
-          stepSliver<kTileVectors>(desc, at, sliver, from, key0, keys);
+          stepSliver<kTileVectors>(desc, at, sliver, from, key0, seen);
         else
-          stepSliver<1>(desc, at, sliver, from, key0, keys);
+          stepSliver<1>(desc, at, sliver, from, key0, seen);
       }
     }
     for (int64_t i = 0; i < queries; i += kLanes) {
@@ -150,7 +151,7 @@ void attentionForward(const AttentionDesc &desc, const float *q, const float *k,
     at.total = carver.take(plan.queryBlock);
     at.scores = carver.take(plan.keyBlock * kMaxSliver);
     at.values = carver.take(plan.keyBlock * roundUp(dim, kLanes));
-    at.keys = carver.take(0);
+    at.keys = carver.take(plan.keyBlock * headRow(dim));
     Range range = partOf(pairs, 1, p, parts);
     for (int64_t pair = range.begin; pair < range.end; ++pair) {
       int64_t b = pair / desc.kvHeads, kvHead = pair % desc.kvHeads;

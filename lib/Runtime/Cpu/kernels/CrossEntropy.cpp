@@ -28,17 +28,17 @@ double lossOfRow(const float *x, int64_t classes, int64_t label, float seed, flo
   const float largest = largestLane(best);
   Double16 lanes = (Double16)0.0;
   for (int64_t j = 0; j < classes; j += kLanes) {
-    Float16 e = vectorExp(loadFirst(x + j, classes - j) - largest);
+    Float16 e = vectorSoftmaxExp(loadFirst(x + j, classes - j) - largest);
     if (classes - j < kLanes)
       e = select(laneNumbers() < (int32_t)(classes - j), e, splat(0.0f));
     lanes += __builtin_convertvector(e, Double16);
   }
   const double sum = sumLanes(lanes);
-  const double own = vectorExp(splat(x[label] - largest))[0];
+  const double own = vectorSoftmaxExp(splat(x[label] - largest))[0];
   const double loss = __builtin_log(sum) + (double(largest) - double(x[label]));
   const Float16 scale = splat(float(double(seed) / sum));
   for (int64_t j = 0; j < classes; j += kLanes)
-    storeFirst(gradient + j, vectorExp(loadFirst(x + j, classes - j) - largest) * scale,
+    storeFirst(gradient + j, vectorSoftmaxExp(loadFirst(x + j, classes - j) - largest) * scale,
                classes - j);
   gradient[label] = float(double(seed) * ((own - sum) / sum));
   return loss;

@@ -135,7 +135,7 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
     const Piece nextGroup = pieceOf(group + kTileRows * desc.aRow, desc.aRow, desc.aCol,
                                     smaller(kTileRows, block.rows - i - rows), k);
     if (desc.aCol == 1)
-      copyGroup<kLeftRow>(group, desc.aRow, rows, k, buffers.left);
+      copyRows<kLeftRow>(group, desc.aRow, rows, k, buffers.left);
     else
       packGroup(group, desc.aRow, desc.aCol, rows, k, buffers.left);
     for (int64_t j = 0; j < block.columns; j += kSliver) {

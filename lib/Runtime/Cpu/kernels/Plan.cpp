@@ -44,7 +44,7 @@ AttentionPlan planAttention(const AttentionDesc &desc) {
     int64_t most = dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
     plan.queryBlock = roundUp(std::min(most, std::max<int64_t>(desc.queryLen, 1)), kMaxSliver);
     plan.keyBlock = std::min<int64_t>(64, std::max<int64_t>(desc.keyLen, 1));
-    int64_t keys = packedKeys(plan.keyBlock, dim);
+    int64_t keys = plan.keyBlock * headRow(dim);
     int64_t values = plan.keyBlock * padded;
     int64_t scores = plan.keyBlock * kMaxSliver;
     plan.floatsPerThread = keys + values + scores + 2 * plan.queryBlock * (dim + 1);
@@ -52,7 +52,7 @@ AttentionPlan planAttention(const AttentionDesc &desc) {
   }
   plan.queryBlock = 64;
   plan.keyBlock = std::min<int64_t>(dim <= 128 ? 128 : 64, std::max<int64_t>(desc.keyLen, 1));
-  int64_t left = packedKeys(plan.keyBlock, dim);
+  int64_t left = plan.keyBlock * headRow(dim);
   int64_t right = plan.keyBlock * padded;
   int64_t scores = plan.keyBlock * plan.queryBlock;
   int64_t group = desc.kvHeads > 0 ? desc.heads / desc.kvHeads : 0;

@@ -49,10 +49,9 @@ struct AttentionPlan {
 };
 AttentionPlan planAttention(const AttentionDesc &desc);
 
-/// Floats of a block of keys in packed groups on any instruction set, overrun included.
-static inline int64_t packedKeys(int64_t keys, int64_t dim) {
-  return divideUp(keys, kMaxTileRows) * kMaxGroupStep * dim + 16;
-}
+/// Distances of the rows of keys and values as left operands, short and long heads.
+inline constexpr int kShortHead = 64, kLongHead = 256;
+static inline int64_t headRow(int64_t dim) { return dim <= kShortHead ? kShortHead : kLongHead; }
 
 /// Rows up to which scatter finds equal indices by comparing all pairs, without workspace.
 inline constexpr int64_t kScatterPairs = 256;

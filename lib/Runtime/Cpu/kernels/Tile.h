@@ -195,19 +195,12 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
   }
 }
 
-/// Copies rows of k that lie one after the other to a fixed distance from each other.
+/// Copies m rows of k contiguous elements to a fixed distance from each other.
 template <int RowStep>
-static void copyGroup(const float *p, int64_t rowStep, int64_t rows, int64_t k, float *packed) {
-  for (int64_t i = 0; i < rows; ++i)
+static void copyRows(const float *p, int64_t rowStep, int64_t m, int64_t k, float *packed) {
+  for (int64_t i = 0; i < m; ++i)
     for (int64_t kk = 0; kk < k; kk += kLanes)
       storeFirst(packed + i * RowStep + kk, loadFirst(p + i * rowStep + kk, k - kk), k - kk);
-}
-
-/// Packs m rows into groups, one after the other.
-[[maybe_unused]] static void packLeft(const float *p, int64_t rowStep, int64_t columnStep,
-                                      int64_t m, int64_t k, float *packed) {
-  for (int64_t i = 0; i < m; i += kTileRows, packed += kGroupStep * k)
-    packGroup(p + i * rowStep, rowStep, columnStep, smaller(kTileRows, m - i), k, packed);
 }
 
 /// Sixteen columns (or `columns`, the rest zeros) of k rows whose elements follow each other along
