@@ -43,7 +43,7 @@ public:
       addBucket(bucket);
     for (auto cell : module.getOps<ir::CellOp>())
       cells[cell.getSymName()] =
-          addBuffer(cell.getSymName(), ps::BufferKind::Given, tensorBytes(cell.getType()), cell.getOffset());
+          addBuffer(cell.getSymName(), ps::BufferKind::State, tensorBytes(cell.getType()), cell.getOffset());
   }
 
   FailureOr<SegmentSchedule> run() {
@@ -53,7 +53,7 @@ public:
       if (segment.getOffsets())
         offset = (*segment.getOffsets())[arg.getArgNumber()];
       buffers[arg] = addBuffer(cast<StringAttr>(segment.getNames()[arg.getArgNumber()]).getValue(),
-                               ps::BufferKind::Given, tensorBytes(arg.getType()), offset);
+                               ps::BufferKind::Input, tensorBytes(arg.getType()), offset);
     }
     for (Operation &op : block)
       if (failed(addRow(op)))
@@ -79,7 +79,7 @@ private:
         offset = held.getOffset();
       std::string name = (stringifyStateKind(held.getKind()) + " of " + bucket.getSymName()).str();
       stateBuffers[key(bucket.getSymName(), held.getKind())] =
-          addBuffer(name, ps::BufferKind::Given, length * widthOf(held.getType()), offset);
+          addBuffer(name, ps::BufferKind::State, length * widthOf(held.getType()), offset);
     }
     ir::HeldAttr gradient = state.findGradient();
     if (!gradient)
