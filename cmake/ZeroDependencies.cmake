@@ -3,6 +3,7 @@
 set(ZERO_SANITIZE "" CACHE STRING
     "Build the planners, the runtime and their tests alone, under these sanitizers: address,undefined or thread")
 if(ZERO_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only")
   add_compile_options(-fsanitize=${ZERO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ZERO_SANITIZE})
 else()
