@@ -189,9 +189,22 @@ static int run() {
   return write(**module);
 }
 
+/// LLVM's shared library brings hundreds of flags of its own, which would be taken and ignored.
+static void dropForeignFlags() {
+  llvm::SmallVector<cl::Option *> foreign;
+  for (auto &[name, option] : cl::getRegisteredOptions())
+    if (llvm::none_of(option->Categories, [](cl::OptionCategory *category) {
+          return category == &graphFlags || category == &gpt2Flags ||
+                 category->getName() == "Generic Options"; // --help, --version
+        }))
+      foreign.push_back(option);
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  cl::HideUnrelatedOptions({&graphFlags, &gpt2Flags, &cl::getGeneralCategory()});
+  dropForeignFlags();
   std::string errors;
   llvm::raw_string_ostream stream(errors);
   if (!cl::ParseCommandLineOptions(
