@@ -368,10 +368,11 @@ private:
       mode = static_cast<ps::Mode>(*accumulate.getMode() == ir::AccumulateMode::Write        ? 0
                                    : *accumulate.getMode() == ir::AccumulateMode::WriteFirst ? 1
                                                                                             : 2);
-    row.accumulates.push_back({bucketNumber.lookup(bucket), slotNumber.lookup(name), mode});
+    ps::Access target{buffer, slot->first, slot->second};
+    row.accumulates.push_back({bucketNumber.lookup(bucket), slotNumber.lookup(name), mode, target});
     if (mode != ps::Mode::Write)
-      row.reads.push_back({buffer, slot->first, slot->second});
-    row.writes.push_back({buffer, slot->first, slot->second});
+      row.reads.push_back(target);
+    row.writes.push_back(target);
     return success();
   }
 
