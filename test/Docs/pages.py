@@ -4,7 +4,7 @@
 - Every ```sh block is run, those of a page in order in one folder in which the tree's top lies as links.
   Lines that begin with `./dev` or `git clone` are what brought us here: their subcommand must exist.
 - The lines of a ```mlir block right behind a ```sh block must occur in that block's output, in this
-  order; a line `…` stands for what is left out.
+  order; `…` stands for lines, or for the rest of a line, left out.
 - Links and paths lead somewhere, and the files that the table of laws names carry the law's label.
 - docs/generated is what ./dev docs makes.
 """
@@ -46,7 +46,9 @@ def check_quote(page, quoted, output):
     lines = iter(line.strip() for line in output.splitlines())
     for line in quoted.splitlines():
         wanted = line.strip()
-        if wanted and wanted != "…" and wanted not in lines:
+        begins = wanted.endswith("…")
+        wanted = wanted.rstrip("… ")
+        if wanted and not any(got.startswith(wanted) if begins else got == wanted for got in lines):
             return fault(page, f"expects this line of the output, in this order:\n{wanted}\n"
                                f"the output is\n{output}")
 
