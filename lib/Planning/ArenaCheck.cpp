@@ -175,7 +175,8 @@ std::optional<std::string> check(const Problem &problem) {
     if (__builtin_add_overflow(offsets[i], buffer.sizeBytes, &top) || top > kMaxTotalBytes)
       return describe(buffer) + ": expects to end at " + std::to_string(kMaxTotalBytes) +
              " or below, got offset " + std::to_string(offsets[i]);
-    fixedTop = std::max(fixedTop, top);
+    if (buffer.fixedOffset)
+      fixedTop = std::max(fixedTop, top);
   }
   // However badly they are stacked, all tops stay below this sum.
   int64_t total = fixedTop;

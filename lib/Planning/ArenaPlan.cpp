@@ -26,9 +26,11 @@ namespace {
 using Fit = HoleTree::Fit;
 using Order = std::vector<int64_t>;
 
-/// The first order looks at all holes for this many times the allowed work, and
-/// at those within kNearTop times the buffer's size below the top after that.
-constexpr int64_t kFullFactor = 4;
+/// The first order looks at all holes for this many steps, and after that at those
+/// within kNearTop times the buffer's size below the top: where thousands are
+/// alive at once, all holes take minutes. As larger buffers come first, only so
+/// many of them can lie in that window.
+constexpr int64_t kFullSteps = 240'000'000;
 constexpr int64_t kNearTop = 64;
 
 /// A buffer as the planner sees it: time in sections, size in whole units.
@@ -175,16 +177,12 @@ void Planner::splitOrders() {
 /// `order` at which a buffer would have gone above `limit`, or its length.
 int64_t Planner::attempt(const Order &order, Fit fit, int64_t limit) {
   tree.clear();
-  // Where thousands of buffers are alive at once, looking at every hole takes
-  // minutes. The larger ones come first in the order that must not be given up,
-  // so this many sizes below the top only as many of them can lie.
-  int64_t fullUntil = kFullFactor * std::min(options.work, kMaxTotalBytes);
   auto place = [&](int64_t i, Fit how) {
     const Buffer &buffer = problem.buffers[i];
     const Item &item = items[i];
     std::optional<int64_t> offset = buffer.fixedOffset;
     int64_t depth = HoleTree::kAllHoles;
-    if (tree.steps() > fullUntil && item.size < HoleTree::kAllHoles / kNearTop)
+    if (tree.steps() > kFullSteps && item.size < HoleTree::kAllHoles / kNearTop)
       depth = kNearTop * item.size;
     if (!offset)
       offset = tree.find(item.stretches, item.size, buffer.alignmentBytes, limit, how, depth);

@@ -1,0 +1,91 @@
+//===- ZeroPlanTest.cpp - zero-plan as its user runs it ------------------===//
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+struct Outcome {
+  int code = -1;
+  std::string text; // both streams
+};
+
+Outcome zeroPlan(const std::string &arguments) {
+  Outcome outcome;
+  std::string command = std::string(ZERO_BIN_DIR "/zero-plan ") + arguments + " 2>&1";
+  FILE *pipe = popen(command.c_str(), "r");
+  char buffer[4096];
+  while (size_t count = fread(buffer, 1, sizeof buffer, pipe))
+    outcome.text.append(buffer, count);
+  outcome.code = WEXITSTATUS(pclose(pipe));
+  return outcome;
+}
+
+std::string path(const std::string &name) {
+  return testing::TempDir() + "/zero-plan-" + std::to_string(getpid()) + "-" + name;
+}
+
+std::string written(const std::string &name, const std::string &text) {
+  std::ofstream(path(name)) << text;
+  return path(name);
+}
+
+bool has(const Outcome &outcome, const std::string &part) {
+  return outcome.text.find(part) != std::string::npos;
+}
+
+/// 64 + 128 alive at time 2.
+const char *const kThree = "id,lower,upper,size\n0,0,2,64\n1,1,3,64\n2,2,4,128\n";
+
+TEST(ZeroPlan, PrintsBoundHeightRatioStatusSeconds) {
+  std::string file = written("three.csv", kThree), out = path("out.csv");
+  Outcome outcome = zeroPlan("arena " + file + " -o " + out);
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_TRUE(has(outcome, "lower bound 192\nheight      192\nratio       1.000000\n"
+                           "status      optimal\nseconds     "))
+      << outcome.text;
+  std::stringstream text;
+  text << std::ifstream(out).rdbuf();
+  EXPECT_EQ(text.str(), "id,lower,upper,size,offset\n0,0,2,64,0\n1,1,3,64,128\n2,2,4,128,0\n");
+  std::remove(file.c_str());
+  std::remove(out.c_str());
+}
+
+TEST(ZeroPlan, CapacityAndAlignmentTakeUnits) {
+  std::string file = written("units.csv", kThree);
+  Outcome outcome = zeroPlan("arena " + file + " --alignment 1KiB --capacity 2KiB");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(has(outcome, "height      2048")) << outcome.text; // two of 1024 alive
+  outcome = zeroPlan("arena " + file + " --capacity 191");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(has(outcome, "status      infeasible")) << outcome.text;
+  std::remove(file.c_str());
+}
+
+TEST(ZeroPlan, BadInputIsOne) {
+  std::string file = written("bad.csv", "id,lower,upper,size\n0,5,5,1\n");
+  Outcome outcome = zeroPlan("arena " + file);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.text, file + ":2:5: error: expects upper above lower 5, got '5'\n");
+  EXPECT_EQ(zeroPlan("arena " + file + ".missing").code, 1);
+  std::ofstream(file) << kThree;
+  EXPECT_EQ(zeroPlan("arena " + file + " -o /nonexistent/out.csv").code, 1);
+  std::remove(file.c_str());
+}
+
+TEST(ZeroPlan, WrongFlagsAreTwo) {
+  std::string file = written("flags.csv", kThree);
+  for (const char *flags : {"", "arena", "checkpoint x.csv", "arena x.csv y.csv", "--stage 3"})
+    EXPECT_EQ(zeroPlan(flags).code, 2) << flags;
+  for (const char *flag : {"--seconds 3", "--capacity 0", "--capacity -1", "--capacity 3x",
+                           "--capacity 9999999999GiB", "--alignment 0", "--capacity"})
+    EXPECT_EQ(zeroPlan("arena " + file + " " + flag).code, 2) << flag;
+  EXPECT_EQ(zeroPlan("--help").code, 0);
+  std::remove(file.c_str());
+}
+
+} // namespace
