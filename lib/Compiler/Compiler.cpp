@@ -83,6 +83,7 @@ struct Compiler::Impl {
     registerAllDialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
+    context.printOpOnDiagnostic(false); // messages are for people who wrote the model, not the passes
     static std::once_flag once;
     std::call_once(once, [] { registerAllPasses(); });
   }

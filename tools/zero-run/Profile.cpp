@@ -2,9 +2,10 @@
 
 #include "Profile.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
+
+#include <map>
 
 namespace zero::run {
 
@@ -13,7 +14,7 @@ void printProfile(llvm::ArrayRef<zrt::RowProfile> rows, llvm::raw_ostream &os) {
     int64_t runs = 0;
     double seconds = 0.0, flops = 0.0;
   };
-  llvm::MapVector<std::string, Total> totals;
+  std::map<std::string, Total> totals;
   double all = 0.0;
   for (const zrt::RowProfile &row : rows) {
     // A collective's label ends in its bucket: all of a kind are one line.
@@ -24,8 +25,8 @@ void printProfile(llvm::ArrayRef<zrt::RowProfile> rows, llvm::raw_ostream &os) {
     total.flops += static_cast<double>(row.flops) * static_cast<double>(row.runs);
     all += row.seconds;
   }
-  auto sorted = totals.takeVector();
-  llvm::stable_sort(sorted, [](auto &a, auto &b) { return a.second.seconds > b.second.seconds; });
+  std::vector<std::pair<std::string, Total>> sorted(totals.begin(), totals.end());
+  llvm::stable_sort(sorted, [](const auto &a, const auto &b) { return a.second.seconds > b.second.seconds; });
   os << llvm::format("%-40s %8s %12s %7s %8s\n", "kernel", "runs", "total ms", "share", "GF/s");
   for (auto &[label, total] : sorted) {
     os << llvm::format("%-40s %8lld %12.3f %6.1f%%", label.c_str(),
