@@ -113,6 +113,19 @@ TEST(Gemm, SmallShapesAllLayoutsAndEpilogues) {
     }
 }
 
+TEST(Gemm, SmallButLong) {
+  // All of the stack buffers: 1·32·1000 = 32,000 in three blocks of k, 2·40·384 in one.
+  std::mt19937 random(6);
+  for (InstructionSet set : instructionSets())
+    for (auto [m, n, k] : {std::array<int64_t, 3>{1, 32, 1000}, {2, 40, 384}, {12, 2, 1200},
+                           {1, 1, 32768}})
+      for (int layout : {0, 1, 2, 7}) {
+        Case made = makeCase(1, m, n, k, layout, true, false, Activation::None, random);
+        ASSERT_EQ(workspaceBytes(made.desc, 1), 0);
+        check(made, true, run(made, true, set, 1, 0), "small but long");
+      }
+}
+
 TEST(Gemm, PackedShapesWithTailsAndSeveralBlocks) {
   std::mt19937 random(2);
   struct Shape {

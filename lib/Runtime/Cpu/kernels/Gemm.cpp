@@ -220,7 +220,7 @@ void gemm(const GemmDesc &desc, const float *a, const float *b, const float *bia
     Range n = !byBatch && !byRows ? partOf(desc.n, kSliver, p, parts) : Range{0, desc.n};
     if (plan.small) {
       alignas(64) float left[kLeftFloats];
-      alignas(64) float right[(kMaxKBlock + 2) * kSliver];
+      alignas(64) float right[(kMaxKBlock + 2) * kMaxSliver];
       alignas(64) float partial[kMaxTileRows * kMaxSliver];
       multiplyBatch(desc, plan, of, batch, m, n, {left, right, partial});
     } else {
