@@ -37,7 +37,11 @@ LogicalResult BucketOp::verify() {
                            << " ranks, got " << elements;
   if (chunk > length)
     return emitOpError() << "expects a chunk of at most " << length << ", got " << chunk;
+  return success();
+}
 
+LogicalResult BucketOp::verifyRegions() {
+  int64_t length = getLength();
   Block &block = getSlots().front();
   if (block.empty()) // (C2)
     return emitOpError("expects at least one slot");
@@ -49,23 +53,21 @@ LogicalResult BucketOp::verify() {
       return op.emitOpError("expects zero.slot alone in a zero.bucket");
     RankedTensorType type = slot.getTensorType();
     int64_t offset = slot.getOffset();
-    std::optional<int64_t> elements = countElements(type), bytes = elementBytes(type.getElementType());
-    if (!elements || !bytes)
-      return success(); // the slot's own verifier says so
+    int64_t elements = *countElements(type);
     if (element && element != type.getElementType())
       return slot.emitOpError() << "expects the bucket's element type " << element << ", got "
                                 << type.getElementType();
     element = type.getElementType();
-    int64_t unit = std::max<int64_t>(1, kSlotAlignmentBytes / *bytes);
+    int64_t unit = std::max<int64_t>(1, kSlotAlignmentBytes / *elementBytes(element));
     if (offset < end)
       return slot.emitOpError() << "expects a place at " << end << " or behind, got " << offset;
     if (offset % unit != 0)
       return slot.emitOpError() << "expects a place at a multiple of " << kSlotAlignmentBytes
                                 << " bytes (" << unit << " elements), got " << offset;
-    if (offset > length || *elements > length - offset) // (C3)
+    if (offset > length || elements > length - offset) // (C3)
       return slot.emitOpError() << "expects an end at " << length << " or before, got " << offset
-                                << " and " << *elements << " elements";
-    end = offset + *elements;
+                                << " and " << elements << " elements";
+    end = offset + elements;
   }
   return success();
 }

@@ -25,6 +25,7 @@ def Zero_BucketOp : Zero_Op<"bucket", [Symbol, IsolatedFromAbove, NoTerminator, 
   let regions = (region SizedRegion<1>:$slots);
   let assemblyFormat = "$sym_name $bucket_class `over` $ranks `ranks` `length` $length `chunk` $chunk $slots attr-dict";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Type getElementType();
     int64_t getElementBytes();
