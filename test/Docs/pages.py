@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE, BIN, LLVM_BIN = (pathlib.Path(argument) for argument in sys.argv[1:4])
+SOURCE, BIN, LLVM_BIN = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md")), SOURCE / "bench/README.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PATH = re.compile(r"`((?:lib|include|tools|test|docs|examples|bench|cmake)/[\w./-]+)`")
