@@ -88,7 +88,7 @@ struct Compiler::Impl {
     std::call_once(once, [] { registerAllPasses(); });
   }
 
-  LogicalResult record(Diagnostic &diagnostic) {
+  void record(Diagnostic &diagnostic) {
     llvm::raw_string_ostream out(diagnostics);
     auto line = [&](Diagnostic &d) {
       StringRef severity = d.getSeverity() == DiagnosticSeverity::Error     ? "error"
@@ -102,7 +102,6 @@ struct Compiler::Impl {
     line(diagnostic);
     for (Diagnostic &note : diagnostic.getNotes())
       line(note);
-    return success();
   }
 
   OwningOpRef<ModuleOp> parse(std::unique_ptr<llvm::MemoryBuffer> buffer) {

@@ -92,7 +92,7 @@ ModelOptions GoldenCase::model(int64_t ranks) const {
   return options;
 }
 
-std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Run &run, std::string &error) {
+std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &run, std::string &error) {
   ModelOptions model = golden.model(run.ranks);
   auto module = readModel(sharedCompiler(), model);
   if (!module) {
@@ -131,7 +131,7 @@ Weights weightsOf(const Trainer &trainer) {
   return weights;
 }
 
-Outcome train(const GoldenCase &golden, const Run &run) {
+Outcome train(const GoldenCase &golden, const Variant &run) {
   Outcome outcome;
   std::unique_ptr<Trainer> trainer = makeTrainer(golden, run, outcome.error);
   if (!trainer)

@@ -39,7 +39,7 @@ struct GoldenCase {
 const GoldenCase &goldenCase(const std::string &name);
 
 /// How a run departs from the recipe.
-struct Run {
+struct Variant {
   int64_t ranks = 1, stage = 0;
   int64_t bucketBytes = 4096;
   int64_t steps = -1; // -1: all of the case
@@ -55,8 +55,8 @@ struct Outcome {
   std::string error; // why there are no more records
 };
 
-std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Run &run, std::string &error);
-Outcome train(const GoldenCase &golden, const Run &run);
+std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &run, std::string &error);
+Outcome train(const GoldenCase &golden, const Variant &run);
 Weights weightsOf(const Trainer &trainer);
 
 /// |a − b| ÷ |b|, all parameters together; without the biases of attention keys, on which the loss

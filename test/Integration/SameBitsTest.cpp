@@ -65,7 +65,7 @@ TEST(SameBits, N1_TwoMicroStepsAgreeInTwoGroups) {
 
 TEST(SameBits, N1_TwoRunsOfOneCommand) {
   const GoldenCase &golden = goldenCase("gpt2-accum4");
-  Run run{.ranks = 2, .stage = 3, .steps = 3};
+  Variant run{.ranks = 2, .stage = 3, .steps = 3};
   Outcome first = train(golden, run);
   expectSame(train(golden, run), first);
 }
@@ -77,7 +77,7 @@ TEST(SameBits, N1_CleanPassesAndPoison) {
     for (int64_t stage : {0, 1, 2, 3}) {
       SCOPED_TRACE(std::string(name) + ", stage " + std::to_string(stage));
       const GoldenCase &golden = goldenCase(name);
-      Run run{.ranks = 3, .stage = stage, .steps = 3};
+      Variant run{.ranks = 3, .stage = stage, .steps = 3};
       Outcome plain = train(golden, run);
       run.clean = true;
       expectSame(train(golden, run), plain);
