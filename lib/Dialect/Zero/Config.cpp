@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <charconv>
 #include <cmath>
 
 using namespace mlir;
@@ -92,6 +93,12 @@ template <typename... Parts> std::string message(const Parts &...parts) {
   return text;
 }
 
+/// The shortest digits that read back as the number.
+std::string shortest(double value) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+}
+
 std::string checkRange(StringRef name, int64_t value, int64_t low, int64_t high) {
   if (value >= low && value <= high)
     return "";
@@ -101,13 +108,13 @@ std::string checkRange(StringRef name, int64_t value, int64_t low, int64_t high)
 std::string checkBelowOne(StringRef name, double value) {
   if (value >= 0.0 && value < 1.0)
     return "";
-  return message("expects ", name, " in [0, 1), got ", value);
+  return message("expects ", name, " in [0, 1), got ", shortest(value));
 }
 
 std::string checkNotNegative(StringRef name, double value) {
   if (value >= 0.0 && std::isfinite(value))
     return "";
-  return message("expects ", name, " to be finite and at least 0, got ", value);
+  return message("expects ", name, " to be finite and at least 0, got ", shortest(value));
 }
 
 std::string checkWord(StringRef name, StringRef value, ArrayRef<StringRef> known) {
