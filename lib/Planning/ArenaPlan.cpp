@@ -30,7 +30,7 @@ using Order = std::vector<int64_t>;
 /// within kNearTop times the buffer's size below the top: where thousands are
 /// alive at once, all holes take minutes. As larger buffers come first, only so
 /// many of them can lie in that window.
-constexpr int64_t kFullSteps = 240'000'000;
+constexpr int64_t kFullSteps = 120'000'000;
 constexpr int64_t kNearTop = 64;
 
 /// A buffer as the planner sees it: time in sections, size in whole units.

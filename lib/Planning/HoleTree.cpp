@@ -44,6 +44,7 @@ void HoleTree::collect(const std::vector<Run> &runs) {
 }
 
 void HoleTree::collect(size_t node, int64_t lower, int64_t upper, const Stretch &stretch) {
+  ++stepCount;
   if (stretch.first <= lower && upper <= stretch.last)
     return collect(nodes[node].below);
   collect(nodes[node].cover);
@@ -56,6 +57,7 @@ void HoleTree::collect(size_t node, int64_t lower, int64_t upper, const Stretch 
 
 void HoleTree::take(size_t node, int64_t lower, int64_t upper, const Stretch &stretch,
                     int64_t begin, int64_t end) {
+  stepCount += 2;
   add(nodes[node].below, begin, end);
   if (stretch.first <= lower && upper <= stretch.last)
     return add(nodes[node].cover, begin, end);

@@ -133,7 +133,7 @@ int runArena() {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   for (cl::SubCommand *command : {&cl::SubCommand::getTopLevel(), &arenaCommand})
-    cl::HideUnrelatedOptions({&category, &cl::getGeneralCategory()}, *command);
+    cl::HideUnrelatedOptions(category, *command);
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, "Zero's planners on their own\n", &stream)) {

@@ -77,12 +77,12 @@ struct Plan {
 /// How long to look. Counted in steps and never in seconds, so that the same
 /// problem gets the same plan on every machine.
 struct Options {
-  /// Orders tried after the portfolio. Zero leaves the portfolio.
+  /// Orders tried after the portfolio. Zero stops after it.
   int64_t iterations = 2000;
-  /// Steps over taken bytes before the search stops (some 100 million a second).
+  /// Steps over taken bytes before the search stops (some 60 to 100 million a second).
   /// The first order, best fit by size, goes on to its end, so that there is
-  /// always a plan; past 240 million steps it looks near the top only.
-  int64_t work = 60'000'000;
+  /// always a plan; past 120 million steps it looks near the top only.
+  int64_t work = 50'000'000;
 };
 
 /// What is wrong with `problem`, or nothing: duplicate ids, lower ≥ upper, sizes
@@ -98,7 +98,7 @@ int64_t lowerBound(const Problem &problem);
 /// Best fit by size, then a portfolio of other orders, then repairs of the best
 /// one; the lowest packing wins, the earliest among equals, and reaching the
 /// lower bound (or the capacity) ends the search. Never above best fit by size,
-/// short of problems so large that this alone takes more than 240 million steps.
+/// short of problems so large that this alone takes more than 120 million steps.
 /// Needs a problem that `check` accepts.
 ///
 /// Ties: by `lower`, then by id. One order costs O(n (log n + h)), h being the
