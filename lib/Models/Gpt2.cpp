@@ -102,8 +102,8 @@ private:
 
   Value read(StringRef name, ArrayRef<int64_t> shape) {
     // Named by the two last parts: %wte.weight, %c_attn.bias.
-    StringRef prefix = name.rsplit('.').first.rsplit('.').first;
-    StringRef shown = name.drop_front(prefix.size() + 1);
+    auto [layer, kind] = name.rsplit('.');
+    std::string shown = (layer.substr(layer.rfind('.') + 1) + "." + kind).str();
     return nn::ReadOp::create(builder, at(shown), tensor(shape),
                               FlatSymbolRefAttr::get(builder.getContext(), name));
   }
