@@ -1,5 +1,8 @@
-// The golden case `tiny`: tied embeddings, a frozen bias, a parameter without a use. Linear weights
-// are [in, out].
+// Eight parameters with every case in a few lines: a tied weight (@wte, read twice), a frozen one
+// (@ln.b), one that the loss does not depend on (@extra). Small enough to follow each byte by hand:
+//
+//   zero-opt examples/tiny.mlir \
+//     --zero-pipeline="stage=3 ranks=3 micro-batch=2 micro-steps=2 bucket-bytes=64 until=arena"
 
 nn.param @wte : tensor<5x4xf32> init normal(0.02)
 nn.param @ln.w : tensor<4xf32> init ones

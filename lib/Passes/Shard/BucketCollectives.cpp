@@ -2,7 +2,7 @@
 //
 // Consecutive parameters of one class and element type share a bucket of up to
 // `bucket-bytes`, so that collectives are few and large, and gather buffers stay
-// of one size however deep the model. What the buckets hold is planned by
+// of one size however deep the model (M4). What the buckets hold is planned by
 // planning::buckets; gathers, grads values and updates follow from it.
 //
 //===----------------------------------------------------------------------===//
