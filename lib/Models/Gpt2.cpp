@@ -31,12 +31,18 @@ public:
   Gpt2Builder(MLIRContext &context, const training::Gpt2Config &config, const BatchShape &batch)
       : config(config), batch(batch), builder(&context), f32(builder.getF32Type()) {
     int64_t c = config.width, inner = config.innerWidth;
-    layerParams = {{"ln_1.weight", {c}},          {"ln_1.bias", {c}},
-                   {"attn.c_attn.weight", {c, 3 * c}}, {"attn.c_attn.bias", {3 * c}},
-                   {"attn.c_proj.weight", {c, c}}, {"attn.c_proj.bias", {c}},
-                   {"ln_2.weight", {c}},          {"ln_2.bias", {c}},
-                   {"mlp.c_fc.weight", {c, inner}}, {"mlp.c_fc.bias", {inner}},
-                   {"mlp.c_proj.weight", {inner, c}}, {"mlp.c_proj.bias", {c}}};
+    layerParams = {{"ln_1.weight", {c}},
+                   {"ln_1.bias", {c}},
+                   {"attn.c_attn.weight", {c, 3 * c}},
+                   {"attn.c_attn.bias", {3 * c}},
+                   {"attn.c_proj.weight", {c, c}},
+                   {"attn.c_proj.bias", {c}},
+                   {"ln_2.weight", {c}},
+                   {"ln_2.bias", {c}},
+                   {"mlp.c_fc.weight", {c, inner}},
+                   {"mlp.c_fc.bias", {inner}},
+                   {"mlp.c_proj.weight", {inner, c}},
+                   {"mlp.c_proj.bias", {c}}};
   }
 
   OwningOpRef<ModuleOp> build() {
@@ -246,15 +252,14 @@ private:
   const BatchShape &batch;
   OpBuilder builder;
   Type f32;
-  SmallVector<LayerParam> layerParams;      // in the order of @block's arguments
-  std::map<double, std::string> blocks;     // by the scale of attention
+  SmallVector<LayerParam> layerParams;  // in the order of @block's arguments
+  std::map<double, std::string> blocks; // by the scale of attention
 };
 
 } // namespace
 
-llvm::Expected<OwningOpRef<ModuleOp>> buildGpt2(MLIRContext &context,
-                                                const training::Gpt2Config &config,
-                                                const BatchShape &batch) {
+llvm::Expected<OwningOpRef<ModuleOp>>
+buildGpt2(MLIRContext &context, const training::Gpt2Config &config, const BatchShape &batch) {
   if (std::string wrong = checkGpt2(config, batch); !wrong.empty())
     return llvm::createStringError(wrong);
   context.loadDialect<nn::NNDialect, func::FuncDialect>();

@@ -9,8 +9,7 @@ using namespace mlir;
 namespace zero::reference {
 namespace {
 
-template <typename OpT, typename Fn>
-void addBinary(Registry &registry, Fn function) {
+template <typename OpT, typename Fn> void addBinary(Registry &registry, Fn function) {
   registry.add<OpT>([function](OpT, Operands x) {
     Array z(broadcastShapes(x[0]->shape, x[1]->shape), /*isFloat=*/true);
     std::vector<int64_t> a = broadcastPositions(x[0]->shape, z.shape);
@@ -25,8 +24,7 @@ void addBinary(Registry &registry, Fn function) {
 double maximum(double a, double b) { return a > b || a != a ? a : b; }
 double minimum(double a, double b) { return a < b || a != a ? a : b; }
 
-template <typename T>
-bool holds(nn::Predicate predicate, T a, T b) {
+template <typename T> bool holds(nn::Predicate predicate, T a, T b) {
   switch (predicate) {
   case nn::Predicate::EQ:
     return a == b;

@@ -42,16 +42,14 @@ double silu(double x) { return x * sigmoid(x); }
 
 double siluDerivative(double x) { return sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x))); }
 
-template <typename Fn>
-Array map(const Array &x, Fn function) {
+template <typename Fn> Array map(const Array &x, Fn function) {
   Array y(x.shape, /*isFloat=*/true);
   for (size_t k = 0; k < x.f.size(); ++k)
     y.f[k] = function(x.f[k]);
   return y;
 }
 
-template <typename OpT, typename Fn>
-void addUnary(Registry &registry, Fn function) {
+template <typename OpT, typename Fn> void addUnary(Registry &registry, Fn function) {
   registry.add<OpT>([function](OpT, Operands x) { return map(*x[0], function); });
 }
 

@@ -50,10 +50,10 @@ LogicalResult checkArguments(FunctionOpInterface function, ArrayRef<Value> argum
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[index]);
     if (!type || !argument->fits(type))
-      return function.emitError()
-             << "expects argument " << index << " to be " << function.getArgumentTypes()[index]
-             << ", got " << (argument->isFloat ? "floats " : "integers ")
-             << shapeText(argument->shape);
+      return function.emitError() << "expects argument " << index << " to be "
+                                  << function.getArgumentTypes()[index] << ", got "
+                                  << (argument->isFloat ? "floats " : "integers ")
+                                  << shapeText(argument->shape);
   }
   return success();
 }

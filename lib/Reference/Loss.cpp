@@ -29,8 +29,7 @@ double summedLoss(const Array &logits, const Array &labels, int64_t ignore) {
   double sum = 0.0;
   for (size_t row = 0; row < labels.i.size(); ++row)
     if (labels.i[row] != ignore)
-      sum += logSumExp(&logits.f[row * classes], classes) -
-             logits.f[row * classes + labels.i[row]];
+      sum += logSumExp(&logits.f[row * classes], classes) - logits.f[row * classes + labels.i[row]];
   return sum;
 }
 

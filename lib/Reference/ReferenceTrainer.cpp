@@ -133,7 +133,8 @@ FailureOr<StepResult> ReferenceTrainer::step(ArrayRef<SmallVector<Array>> batche
   result.learningRate = rate(taken);
   result.count = std::max<int64_t>(*labels, 0);
   // Without a label every sum is 0, whatever the seed.
-  double divisor = *labels < 0 ? static_cast<double>(batches.size()) : std::max<int64_t>(*labels, 1);
+  double divisor =
+      *labels < 0 ? static_cast<double>(batches.size()) : std::max<int64_t>(*labels, 1);
   Gradients gradients;
   for (const SmallVector<Array> &batch : batches)
     if (failed(accumulate(batch, 1.0 / divisor, gradients, result.loss)))

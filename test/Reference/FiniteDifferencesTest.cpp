@@ -26,9 +26,9 @@ namespace {
 
 struct OperandSpec {
   Shape shape;
-  std::string element;     // f32, i32 or i1
-  int64_t bound = 0;       // integers lie in [0, bound)
-  bool positive = false;   // else of either sign, but never near 0, where abs and relu have a kink
+  std::string element;   // f32, i32 or i1
+  int64_t bound = 0;     // integers lie in [0, bound)
+  bool positive = false; // else of either sign, but never near 0, where abs and relu have a kink
   std::vector<int64_t> fixed = {}; // given integers in place of random ones
 };
 
@@ -97,17 +97,22 @@ std::vector<Case> allCases() {
     add({op, {floats({1, 7})}, "{dims = array<i64: 0>, keep}"});
   }
 
-  add({"dot_general", {floats({3, 5}), floats({5, 7})},
+  add({"dot_general",
+       {floats({3, 5}), floats({5, 7})},
        "{lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>}"});
-  add({"dot_general", {floats({3, 5, 1}), floats({7, 5, 3})},
+  add({"dot_general",
+       {floats({3, 5, 1}), floats({7, 5, 3})},
        "{lhs_contract = array<i64: 0, 1>, rhs_contract = array<i64: 2, 1>}"});
-  add({"dot_general", {floats({3, 5, 7}), floats({1, 3, 7})},
+  add({"dot_general",
+       {floats({3, 5, 7}), floats({1, 3, 7})},
        "{lhs_batch = array<i64: 0>, rhs_batch = array<i64: 1>, "
        "lhs_contract = array<i64: 2>, rhs_contract = array<i64: 2>}"});
-  add({"dot_general", {floats({3, 7, 2, 5}), floats({5, 3, 1, 7})},
+  add({"dot_general",
+       {floats({3, 7, 2, 5}), floats({5, 3, 1, 7})},
        "{lhs_batch = array<i64: 0, 3>, rhs_batch = array<i64: 1, 0>, "
        "lhs_contract = array<i64: 1>, rhs_contract = array<i64: 3>}"});
-  add({"dot_general", {floats({3}), floats({5})},
+  add({"dot_general",
+       {floats({3}), floats({5})},
        "{lhs_contract = array<i64>, rhs_contract = array<i64>}"});
   add({"linear", {floats({3, 5}), floats({5, 7}), floats({7})}});
   add({"linear", {floats({2, 3, 5}), floats({5, 1})}});
@@ -126,14 +131,22 @@ std::vector<Case> allCases() {
   for (Shape shape : {Shape{1}, Shape{7}, Shape{3, 5}, Shape{3, 1, 5}})
     add({"softmax", {floats(shape)}});
 
-  add({"attention", {floats({1, 5, 3, 7}), floats({1, 5, 3, 7}), floats({1, 5, 3, 7})},
-       "{scale = 0.5 : f64, causal}", 1});
-  add({"attention", {floats({2, 3, 6, 1}), floats({2, 3, 2, 1}), floats({2, 3, 2, 1})},
-       "{scale = 1.0 : f64, causal}", 1});
-  add({"attention", {floats({1, 3, 2, 5}), floats({1, 7, 1, 5}), floats({1, 7, 1, 5})},
-       "{scale = 0.3 : f64}", 1});
-  add({"attention", {floats({1, 1, 1, 1}), floats({1, 1, 1, 1}), floats({1, 1, 1, 1})},
-       "{scale = 1.0 : f64, causal}", 1});
+  add({"attention",
+       {floats({1, 5, 3, 7}), floats({1, 5, 3, 7}), floats({1, 5, 3, 7})},
+       "{scale = 0.5 : f64, causal}",
+       1});
+  add({"attention",
+       {floats({2, 3, 6, 1}), floats({2, 3, 2, 1}), floats({2, 3, 2, 1})},
+       "{scale = 1.0 : f64, causal}",
+       1});
+  add({"attention",
+       {floats({1, 3, 2, 5}), floats({1, 7, 1, 5}), floats({1, 7, 1, 5})},
+       "{scale = 0.3 : f64}",
+       1});
+  add({"attention",
+       {floats({1, 1, 1, 1}), floats({1, 1, 1, 1}), floats({1, 1, 1, 1})},
+       "{scale = 1.0 : f64, causal}",
+       1});
 
   add({"cross_entropy", {floats({3, 5}), labels({3}, {4, 0, 2})}, "{ignore = -100}"});
   add({"cross_entropy", {floats({1, 3, 7}), labels({1, 3}, {-100, 6, 0})}, "{ignore = -100}"});
@@ -183,8 +196,9 @@ protected:
       name.populateDefaultProperties(properties);
       state.propertiesAttr = attributes;
     }
-    fine = fine && succeeded(name.getInterface<InferTypeOpInterface>()->inferReturnTypes(
-                       &context, state.location, operands, attributes, properties, {}, state.types));
+    fine =
+        fine && succeeded(name.getInterface<InferTypeOpInterface>()->inferReturnTypes(
+                    &context, state.location, operands, attributes, properties, {}, state.types));
     if (hasProperties)
       name.destroyOpProperties(properties);
     if (!fine)

@@ -159,9 +159,12 @@ void Golden::train(StringRef name, OwningOpRef<ModuleOp> module, ArrayRef<String
 
   training::Schedule schedule{training::ScheduleKind::Cosine, number("lr"), *p.getInteger("warmup"),
                               allSteps};
-  Optimizer optimizer{.kind = OptimizerKind::AdamW, .beta1 = number("beta1"),
-                      .beta2 = number("beta2"), .eps = number("eps"),
-                      .weightDecay = number("weight_decay"), .clip = number("clip")};
+  Optimizer optimizer{.kind = OptimizerKind::AdamW,
+                      .beta1 = number("beta1"),
+                      .beta2 = number("beta2"),
+                      .eps = number("eps"),
+                      .weightDecay = number("weight_decay"),
+                      .clip = number("clip")};
   FailureOr<ReferenceTrainer> trainer =
       ReferenceTrainer::create(*module, std::move(parameters), optimizer,
                                [&](int64_t taken) { return schedule.rateAt(taken); });
@@ -207,7 +210,9 @@ TEST_F(Golden, mlp) { train("mlp", readModel("mlp"), {"x", "labels"}); }
 // Few steps: plain loops are slow, and each formula is met in the first ones.
 TEST_F(Golden, gpt2) { train("gpt2", makeGpt2("gpt2"), {"input_ids", "labels"}, 10); }
 
-TEST_F(Golden, gpt2Accum4) { train("gpt2-accum4", makeGpt2("gpt2-accum4"), {"input_ids", "labels"}, 2); }
+TEST_F(Golden, gpt2Accum4) {
+  train("gpt2-accum4", makeGpt2("gpt2-accum4"), {"input_ids", "labels"}, 2);
+}
 
 } // namespace
 } // namespace zero::reference

@@ -37,8 +37,8 @@ protected:
     parameters["w"] = Array::floats({1, 1}, {2.0});
     parameters["b"] = Array::floats({1}, {2.0});
     parameters["idle"] = Array::floats({1, 1}, {2.0});
-    FailureOr<ReferenceTrainer> made = ReferenceTrainer::create(
-        *module, parameters, optimizer, [lr](int64_t) { return lr; });
+    FailureOr<ReferenceTrainer> made =
+        ReferenceTrainer::create(*module, parameters, optimizer, [lr](int64_t) { return lr; });
     ASSERT_TRUE(succeeded(made)) << messages;
     trainer.emplace(std::move(*made));
   }
@@ -56,7 +56,8 @@ protected:
 // The first Adam step moves by lr·g/(|g| + eps): bias correction makes both moments g and g².
 // AdamW decays before: 2·(1 − 0.1·0.5) = 1.9, then −0.1·3/(3 + 1).
 TEST_F(OptimizerRules, adamw) {
-  start({.kind = OptimizerKind::AdamW, .beta1 = 0.9, .beta2 = 0.99, .eps = 1.0, .weightDecay = 0.5}, 0.1);
+  start({.kind = OptimizerKind::AdamW, .beta1 = 0.9, .beta2 = 0.99, .eps = 1.0, .weightDecay = 0.5},
+        0.1);
   StepResult result = step();
   EXPECT_DOUBLE_EQ(result.loss, 7.0);
   EXPECT_DOUBLE_EQ(result.gradNorm, 5.0);
@@ -67,7 +68,8 @@ TEST_F(OptimizerRules, adamw) {
 
 // Decay is part of the gradient: 3 + 0.5·2 = 4, and −0.1·4/(4 + 1).
 TEST_F(OptimizerRules, adam) {
-  start({.kind = OptimizerKind::Adam, .beta1 = 0.9, .beta2 = 0.99, .eps = 1.0, .weightDecay = 0.5}, 0.1);
+  start({.kind = OptimizerKind::Adam, .beta1 = 0.9, .beta2 = 0.99, .eps = 1.0, .weightDecay = 0.5},
+        0.1);
   step();
   EXPECT_NEAR(weight("w"), 2.0 - 0.1 * 4.0 / 5.0, 1e-12);
   EXPECT_NEAR(weight("b"), 2.0 - 0.1 * 4.0 / 5.0, 1e-12);
@@ -129,8 +131,8 @@ TEST_F(OptimizerRules, refusesWhatIsNoJointGraph) {
   auto create = [&](StringRef text, Parameters parameters = {}) {
     messages.clear();
     OwningOpRef<ModuleOp> other = parse(text);
-    EXPECT_TRUE(failed(ReferenceTrainer::create(*other, std::move(parameters), {},
-                                                [](int64_t) { return 0.1; })));
+    EXPECT_TRUE(failed(
+        ReferenceTrainer::create(*other, std::move(parameters), {}, [](int64_t) { return 0.1; })));
     return messages;
   };
   EXPECT_EQ(create("func.func @loss() { return }"),
@@ -141,7 +143,8 @@ TEST_F(OptimizerRules, refusesWhatIsNoJointGraph) {
   Parameters parameters;
   for (const char *name : {"w", "b", "idle"})
     parameters[name] = Array::floats({1}, {2.0});
-  EXPECT_EQ(create(kModule, parameters), "expects an initial value of 'tensor<1x1xf32>', got [1]\n");
+  EXPECT_EQ(create(kModule, parameters),
+            "expects an initial value of 'tensor<1x1xf32>', got [1]\n");
 }
 
 } // namespace

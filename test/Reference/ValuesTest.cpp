@@ -26,8 +26,9 @@ TEST_F(Values, everyOpHasAFunction) {
   }
 }
 
-// gelu(1): erf Φ(1) = 0.841344746068543; tanh 1/2·(1 + tanh(0.7978845608·1.044715)) = 0.841191990608.
-// silu(1) = 1/(1 + e^-1) = 0.731058578630; silu'(1) = s·(1 + 1 − s) = 0.927670511871.
+// gelu(1): erf Φ(1) = 0.841344746068543; tanh 1/2·(1 + tanh(0.7978845608·1.044715)) =
+// 0.841191990608. silu(1) = 1/(1 + e^-1) = 0.731058578630; silu'(1) = s·(1 + 1 − s) =
+// 0.927670511871.
 TEST_F(Values, activations) {
   Results y = run(R"(
     func.func @f(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {

@@ -31,8 +31,9 @@ static Text microBatch("micro-batch", cl::value_desc("rows"), cl::cat(graphFlags
                        cl::desc("Rows per rank and micro-step (default: left open, as ?)"));
 static Text seqLen("seq-len", cl::value_desc("tokens"), cl::cat(graphFlags),
                    cl::desc("Tokens of a sequence (default: the model's positions)"));
-static Text output("o", cl::value_desc("file"), cl::init("-"), cl::cat(graphFlags),
-                   cl::desc("Where the graph goes; .mlirbc gives bytecode (default: standard output)"));
+static Text
+    output("o", cl::value_desc("file"), cl::init("-"), cl::cat(graphFlags),
+           cl::desc("Where the graph goes; .mlirbc gives bytecode (default: standard output)"));
 static cl::opt<bool> noDropout("no-dropout", cl::cat(graphFlags),
                                cl::desc("Take a file that asks for dropout, and train without"));
 
@@ -73,8 +74,8 @@ static bool refuse(llvm::Error error) {
 
 /// Reads `flag` into `into`; false, after a message, where it is no integer in [1, 2^31).
 static bool readCount(Text &flag, int64_t &into) {
-  llvm::Expected<int64_t> value = training::parseInteger(
-      "--" + flag.ArgStr.str(), flag, 1, std::numeric_limits<int32_t>::max());
+  llvm::Expected<int64_t> value = training::parseInteger("--" + flag.ArgStr.str(), flag, 1,
+                                                         std::numeric_limits<int32_t>::max());
   if (!value)
     return refuse(value.takeError());
   into = *value;
@@ -82,8 +83,7 @@ static bool readCount(Text &flag, int64_t &into) {
 }
 
 static bool readReal(Text &flag, double &into, double minimum) {
-  llvm::Expected<double> value =
-      training::parseFloat("--" + flag.ArgStr.str(), flag, minimum);
+  llvm::Expected<double> value = training::parseFloat("--" + flag.ArgStr.str(), flag, minimum);
   if (!value)
     return refuse(value.takeError());
   into = *value;

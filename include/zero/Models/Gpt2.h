@@ -21,8 +21,8 @@
 
 namespace zero::models {
 
-/// Dimensions of the batch: `input_ids` and `labels` are [microBatch, seqLen] of i32. The labels are
-/// the next tokens; the graph does not shift them. Without `microBatch` that dimension is `?`.
+/// Dimensions of the batch: `input_ids` and `labels` are [microBatch, seqLen] of i32. The labels
+/// are the next tokens; the graph does not shift them. Without `microBatch` that dimension is `?`.
 struct BatchShape {
   int64_t seqLen = 0;
   std::optional<int64_t> microBatch;
@@ -32,11 +32,10 @@ struct BatchShape {
 /// width, a sequence longer than the positions, a tensor of 2^63 bytes or more.
 std::string checkGpt2(const training::Gpt2Config &config, const BatchShape &batch);
 
-/// The module, verified. `checkGpt2`'s line as an error where that has one. Loads the dialects that it
-/// needs into `context`.
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> buildGpt2(mlir::MLIRContext &context,
-                                                            const training::Gpt2Config &config,
-                                                            const BatchShape &batch);
+/// The module, verified. `checkGpt2`'s line as an error where that has one. Loads the dialects that
+/// it needs into `context`.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+buildGpt2(mlir::MLIRContext &context, const training::Gpt2Config &config, const BatchShape &batch);
 
 } // namespace zero::models
 

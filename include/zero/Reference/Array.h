@@ -42,8 +42,8 @@ struct Array {
   /// Size of the last dimension; 1 for a scalar.
   int64_t lastDimension() const { return shape.empty() ? 1 : shape.back(); }
 
-  /// Whether this can be a value of `type`: float or integer alike, and equal sizes where `type` has
-  /// static ones.
+  /// Whether this can be a value of `type`: float or integer alike, and equal sizes where `type`
+  /// has static ones.
   bool fits(mlir::RankedTensorType type) const;
 };
 

@@ -19,8 +19,9 @@ namespace zero::reference {
 using Parameters = llvm::StringMap<Array>;
 
 /// Evaluates a function (`func.func`, `zero.kernel`) on `arguments`, one a block argument. Returns
-/// the operands of its terminator: what `func.return` and `zero.yield` hold, and for `nn.return` the
-/// loss, then the gradients in their order. `func.call` and `zero.launch` evaluate their callee.
+/// the operands of its terminator: what `func.return` and `zero.yield` hold, and for `nn.return`
+/// the loss, then the gradients in their order. `func.call` and `zero.launch` evaluate their
+/// callee.
 ///
 /// Fails with a diagnostic: an argument or parameter that is missing or doesn't fit its type, an op
 /// that the registry does not know, control flow, recursion, an index out of range.

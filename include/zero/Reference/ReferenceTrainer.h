@@ -54,8 +54,8 @@ public:
                                                   const Registry &registry = Registry::standard());
 
   /// One step on `batches[micro-step][argument]`, in the order of `@joint`'s arguments without the
-  /// seed. Fails with a diagnostic on what the interpreter refuses, and on a loss or gradient that is
-  /// not finite: step and first parameter are named, and the weights are as before the step.
+  /// seed. Fails with a diagnostic on what the interpreter refuses, and on a loss or gradient that
+  /// is not finite: step and first parameter are named, and the weights are as before the step.
   mlir::FailureOr<StepResult> step(llvm::ArrayRef<llvm::SmallVector<Array>> batches);
 
   const Parameters &parameters() const { return weights; }
@@ -71,7 +71,8 @@ private:
   mlir::FailureOr<int64_t> countLabels(llvm::ArrayRef<llvm::SmallVector<Array>> batches) const;
   mlir::LogicalResult accumulate(llvm::ArrayRef<Array> batch, double seed, Gradients &gradients,
                                  double &loss) const;
-  void update(llvm::StringRef name, llvm::ArrayRef<double> gradient, double clipFactor, double rate);
+  void update(llvm::StringRef name, llvm::ArrayRef<double> gradient, double clipFactor,
+              double rate);
 
   mlir::func::FuncOp joint, count;
   llvm::SmallVector<llvm::StringRef> trained; // the symbols of `nn.return`, each once, in its order

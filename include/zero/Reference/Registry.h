@@ -32,8 +32,7 @@ public:
   void add(llvm::StringRef opName, Function function) { functions[opName] = std::move(function); }
 
   /// Adds a function of a typed op that returns an `Array`, `Results`, or `FailureOr` of either.
-  template <typename OpT, typename Evaluate>
-  void add(Evaluate evaluate) {
+  template <typename OpT, typename Evaluate> void add(Evaluate evaluate) {
     add(OpT::getOperationName(),
         [evaluate](mlir::Operation *op, Operands operands) -> mlir::FailureOr<Results> {
           return wrap(evaluate(mlir::cast<OpT>(op), operands));
