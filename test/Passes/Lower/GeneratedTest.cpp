@@ -1,0 +1,408 @@
+//===- GeneratedTest.cpp - generated kernels against the reference -------------------===//
+//
+// Each case is one kernel. It runs with its buffers at offsets of 0, 4 and 60
+// bytes, in one piece and in several, with each result over each argument that
+// deriveMayReuse allows: all byte-equal (law N0). Then the first run is compared with the
+// f64 reference within `tolerance`·(1 + |reference|).
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelHarness.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace zero::testing {
+namespace {
+
+struct Case {
+  const char *name;
+  const char *text; // defines @k
+  double tolerance = 1e-6;
+  int64_t bound = 5; // of integer arguments
+  double scale = 1.0;
+};
+
+CallOptions atOffset(int64_t bytes) {
+  CallOptions options;
+  options.offsetBytes = bytes;
+  return options;
+}
+CallOptions inPieces(int64_t pieces) {
+  CallOptions options;
+  options.pieces = pieces;
+  return options;
+}
+
+class Generated : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Generated, N0_bitsDependOnOperandBitsAlone) {
+  const Case &test = GetParam();
+  auto kernels = Kernels::compile(test.text);
+  ASSERT_TRUE(kernels);
+  ir::KernelOp kernel = kernels->kernel("k");
+  std::mt19937 generator(7);
+  std::vector<Bytes> arguments;
+  for (Type type : kernel.getArgumentTypes())
+    arguments.push_back(randomTensor(type, generator, test.scale, test.bound));
+  std::vector<Bytes> first = kernels->call("k", arguments);
+
+  for (int64_t offset : {4, 60})
+    EXPECT_EQ(kernels->call("k", arguments, atOffset(offset)), first) << "at offset " << offset;
+  for (int64_t pieces : {2, 3})
+    EXPECT_EQ(kernels->call("k", arguments, inPieces(pieces)), first) << "in " << pieces << " pieces";
+  auto reuse = deriveMayReuse(kernel);
+  for (size_t result = 0; result < reuse.size(); ++result)
+    for (int64_t argument : reuse[result])
+      for (int64_t offset : {0, 60}) {
+        CallOptions options = atOffset(offset);
+        options.pieces = 2;
+        options.over.assign(reuse.size(), -1);
+        options.over[result] = argument;
+        EXPECT_EQ(kernels->call("k", arguments, options), first)
+            << "result " << result << " over argument " << argument << " at offset " << offset;
+      }
+
+  std::vector<reference::Array> judged = kernels->judge("k", arguments);
+  ASSERT_EQ(judged.size(), first.size());
+  for (size_t result = 0; result < first.size(); ++result) {
+    reference::Array got = arrayOf(first[result], kernel.getResultTypes()[result]);
+    ASSERT_EQ(got.size(), judged[result].size());
+    for (int64_t i = 0; i < got.size(); ++i) {
+      double want = elementOf(judged[result], i), have = elementOf(got, i);
+      ASSERT_LE(std::abs(have - want), test.tolerance * (1 + std::abs(want)))
+          << "result " << result << ", element " << i << ": " << have << " for " << want;
+    }
+  }
+}
+
+const Case kElementwise[] = {
+    {"chainOverOneDimension", R"(
+zero.kernel @k(%x: tensor<3x7x5xf32>, %y: tensor<3x7x5xf32>) -> tensor<3x7x5xf32> kind generated {
+  %0 = nn.add %x, %y : (tensor<3x7x5xf32>, tensor<3x7x5xf32>) -> tensor<3x7x5xf32>
+  %1 = nn.gelu tanh %0 : tensor<3x7x5xf32>
+  %2 = nn.mul %1, %y : (tensor<3x7x5xf32>, tensor<3x7x5xf32>) -> tensor<3x7x5xf32>
+  zero.yield %2 : tensor<3x7x5xf32>
+})"},
+    {"severalUnits", R"(
+zero.kernel @k(%x: tensor<100x129xf32>) -> tensor<100x129xf32> kind generated {
+  %0 = nn.silu %x : tensor<100x129xf32>
+  zero.yield %0 : tensor<100x129xf32>
+})"},
+    {"broadcasts", R"(
+zero.kernel @k(%x: tensor<3x5x19xf32>, %b: tensor<19xf32>, %s: tensor<f32>, %c: tensor<5x1xf32>) -> tensor<3x5x19xf32> kind generated {
+  %0 = nn.add %x, %b : (tensor<3x5x19xf32>, tensor<19xf32>) -> tensor<3x5x19xf32>
+  %1 = nn.mul %0, %s : (tensor<3x5x19xf32>, tensor<f32>) -> tensor<3x5x19xf32>
+  %2 = nn.sub %1, %c : (tensor<3x5x19xf32>, tensor<5x1xf32>) -> tensor<3x5x19xf32>
+  zero.yield %2 : tensor<3x5x19xf32>
+})"},
+    {"smallTimesSmall", R"(
+zero.kernel @k(%a: tensor<4x1xf32>, %b: tensor<1x23xf32>, %c: tensor<23xf32>) -> tensor<4x23xf32> kind generated {
+  %0 = nn.mul %b, %c : (tensor<1x23xf32>, tensor<23xf32>) -> tensor<1x23xf32>
+  %1 = nn.add %a, %0 : (tensor<4x1xf32>, tensor<1x23xf32>) -> tensor<4x23xf32>
+  zero.yield %1 : tensor<4x23xf32>
+})"},
+    {"transposedView", R"(
+zero.kernel @k(%x: tensor<9x21xf32>, %y: tensor<9x21xf32>) -> tensor<9x21xf32> kind generated strides [[1, 9], []] {
+  %0 = nn.sub %x, %y : (tensor<9x21xf32>, tensor<9x21xf32>) -> tensor<9x21xf32>
+  zero.yield %0 : tensor<9x21xf32>
+})"},
+    {"broadcastView", R"(
+zero.kernel @k(%x: tensor<4x17xf32>) -> tensor<4x17xf32> kind generated strides [[17, 1]] {
+  zero.yield %x : tensor<4x17xf32>
+})"},
+    {"copyOfSlices", R"(
+zero.kernel @k(%x: tensor<3x4x5x6xf32>) -> tensor<3x4x5x6xf32> kind generated strides [[400, 7, 30, 1]] {
+  zero.yield %x : tensor<3x4x5x6xf32>
+})"},
+    {"twoResults", R"(
+zero.kernel @k(%x: tensor<6x20xf32>, %y: tensor<6x20xf32>) -> (tensor<6x20xf32>, tensor<6x20xf32>) kind generated {
+  %0 = nn.add %x, %y : (tensor<6x20xf32>, tensor<6x20xf32>) -> tensor<6x20xf32>
+  %1 = nn.relu %0 : tensor<6x20xf32>
+  zero.yield %0, %1 : tensor<6x20xf32>, tensor<6x20xf32>
+})"},
+    {"compareAndSelect", R"(
+zero.kernel @k(%i: tensor<7x19xi32>, %x: tensor<7x19xf32>, %m: tensor<19xi1>) -> (tensor<7x19xf32>, tensor<7x19xi1>) kind generated {
+  %two = nn.constant dense<2> : tensor<i32>
+  %0 = nn.compare lt %i, %two : (tensor<7x19xi32>, tensor<i32>) -> tensor<7x19xi1>
+  %1 = nn.neg %x : tensor<7x19xf32>
+  %2 = nn.select %0, %x, %1 : (tensor<7x19xi1>, tensor<7x19xf32>, tensor<7x19xf32>) -> tensor<7x19xf32>
+  %3 = nn.convert %m to f32 : tensor<19xi1>
+  %4 = nn.mul %2, %3 : (tensor<7x19xf32>, tensor<19xf32>) -> tensor<7x19xf32>
+  zero.yield %4, %0 : tensor<7x19xf32>, tensor<7x19xi1>
+})"},
+    {"scalars", R"(
+zero.kernel @k(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> kind generated {
+  %0 = nn.div %x, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  zero.yield %0 : tensor<f32>
+})"},
+    {"doubles", R"(
+zero.kernel @k(%x: tensor<5x18xf64>) -> tensor<5x18xf32> kind generated {
+  %0 = nn.exp %x : tensor<5x18xf64>
+  %1 = nn.convert %0 to f32 : tensor<5x18xf64>
+  zero.yield %1 : tensor<5x18xf32>
+})"},
+};
+INSTANTIATE_TEST_SUITE_P(Elementwise, Generated, ::testing::ValuesIn(kElementwise),
+                         [](auto &info) { return info.param.name; });
+
+const Case kRows[] = {
+    {"layerNorm", R"(
+zero.kernel @k(%x: tensor<2x3x37xf32>, %w: tensor<37xf32>, %b: tensor<37xf32>) -> tensor<2x3x37xf32> kind generated {
+  %y = nn.layer_norm %x, %w, %b eps 1.0e-5 : (tensor<2x3x37xf32>, tensor<37xf32>, tensor<37xf32>) -> tensor<2x3x37xf32>
+  zero.yield %y : tensor<2x3x37xf32>
+})", 2e-6},
+    {"layerNormOfSum", R"(
+zero.kernel @k(%x: tensor<5x48xf32>, %r: tensor<5x48xf32>, %w: tensor<48xf32>, %b: tensor<48xf32>) -> (tensor<5x48xf32>, tensor<5x48xf32>) kind generated {
+  %s = nn.add %x, %r : (tensor<5x48xf32>, tensor<5x48xf32>) -> tensor<5x48xf32>
+  %y = nn.layer_norm %s, %w, %b eps 1.0e-5 : (tensor<5x48xf32>, tensor<48xf32>, tensor<48xf32>) -> tensor<5x48xf32>
+  zero.yield %s, %y : tensor<5x48xf32>, tensor<5x48xf32>
+})", 2e-6},
+    {"layerNormGradWithResidual", R"(
+zero.kernel @k(%x: tensor<2x35x19xf32>, %w: tensor<19xf32>, %dy: tensor<2x35x19xf32>, %dh: tensor<2x35x19xf32>) -> (tensor<19xf32>, tensor<19xf32>, tensor<2x35x19xf32>) kind generated {
+  %0 = nn.layer_norm_grad_input %x, %w, %dy eps 1.0e-5 : (tensor<2x35x19xf32>, tensor<19xf32>, tensor<2x35x19xf32>) -> tensor<2x35x19xf32>
+  %1 = nn.layer_norm_grad_weight %x, %dy eps 1.0e-5 : (tensor<2x35x19xf32>, tensor<2x35x19xf32>) -> tensor<19xf32>
+  %2 = nn.reduce_sum %dy over [0, 1] : (tensor<2x35x19xf32>) -> tensor<19xf32>
+  %3 = nn.add %0, %dh : (tensor<2x35x19xf32>, tensor<2x35x19xf32>) -> tensor<2x35x19xf32>
+  zero.yield %1, %2, %3 : tensor<19xf32>, tensor<19xf32>, tensor<2x35x19xf32>
+})", 6e-6},
+    {"layerNormGradWeightAlone", R"(
+zero.kernel @k(%x: tensor<70x50xf32>, %dy: tensor<70x50xf32>) -> tensor<50xf32> kind generated {
+  %1 = nn.layer_norm_grad_weight %x, %dy eps 1.0e-5 : (tensor<70x50xf32>, tensor<70x50xf32>) -> tensor<50xf32>
+  zero.yield %1 : tensor<50xf32>
+})", 6e-6},
+    {"softmax", R"(
+zero.kernel @k(%x: tensor<4x3x33xf32>) -> tensor<4x3x33xf32> kind generated {
+  %y = nn.softmax %x : tensor<4x3x33xf32>
+  zero.yield %y : tensor<4x3x33xf32>
+})", 1e-6, 5, 4.0},
+    {"softmaxOfMaskedScores", R"(
+zero.kernel @k(%x: tensor<4x31xf32>, %m: tensor<31xi1>, %low: tensor<f32>) -> tensor<4x31xf32> kind generated {
+  %0 = nn.select %m, %x, %low : (tensor<31xi1>, tensor<4x31xf32>, tensor<f32>) -> tensor<4x31xf32>
+  %y = nn.softmax %0 : tensor<4x31xf32>
+  zero.yield %y : tensor<4x31xf32>
+})"},
+    {"softmaxGrad", R"(
+zero.kernel @k(%y: tensor<6x40xf32>, %dy: tensor<6x40xf32>) -> tensor<6x40xf32> kind generated {
+  %dx = nn.softmax_grad %y, %dy : tensor<6x40xf32>
+  zero.yield %dx : tensor<6x40xf32>
+})", 3e-6},
+    {"longRowInBlocks", R"(
+zero.kernel @k(%x: tensor<2x5003xf32>) -> (tensor<2xf32>, tensor<2x1xf32>, tensor<2xf32>) kind generated {
+  %0 = nn.reduce_sum %x over [1] : (tensor<2x5003xf32>) -> tensor<2xf32>
+  %1 = nn.reduce_max %x over [1] keep : (tensor<2x5003xf32>) -> tensor<2x1xf32>
+  %2 = nn.reduce_mean %x over [1] : (tensor<2x5003xf32>) -> tensor<2xf32>
+  zero.yield %0, %1, %2 : tensor<2xf32>, tensor<2x1xf32>, tensor<2xf32>
+})", 3e-6},
+    {"rowScalarsUsedAlongTheRow", R"(
+zero.kernel @k(%x: tensor<3x4x21xf32>) -> (tensor<3x4x21xf32>, tensor<3x4xf32>) kind generated {
+  %m = nn.reduce_max %x over [2] keep : (tensor<3x4x21xf32>) -> tensor<3x4x1xf32>
+  %d = nn.sub %x, %m : (tensor<3x4x21xf32>, tensor<3x4x1xf32>) -> tensor<3x4x21xf32>
+  %e = nn.exp %d : tensor<3x4x21xf32>
+  %s = nn.reduce_sum %e over [2] : (tensor<3x4x21xf32>) -> tensor<3x4xf32>
+  %r = nn.reshape %s to [3, 4, 1] : (tensor<3x4xf32>) -> tensor<3x4x1xf32>
+  %y = nn.div %e, %r : (tensor<3x4x21xf32>, tensor<3x4x1xf32>) -> tensor<3x4x21xf32>
+  zero.yield %y, %s : tensor<3x4x21xf32>, tensor<3x4xf32>
+})"},
+    {"rmsNormWritten", R"(
+zero.kernel @k(%x: tensor<5x30xf32>, %w: tensor<30xf32>) -> tensor<5x30xf32> kind generated {
+  %eps = nn.constant dense<1.0e-5> : tensor<f32>
+  %0 = nn.mul %x, %x : (tensor<5x30xf32>, tensor<5x30xf32>) -> tensor<5x30xf32>
+  %1 = nn.reduce_mean %0 over [1] keep : (tensor<5x30xf32>) -> tensor<5x1xf32>
+  %2 = nn.add %1, %eps : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x1xf32>
+  %3 = nn.rsqrt %2 : tensor<5x1xf32>
+  %4 = nn.mul %x, %3 : (tensor<5x30xf32>, tensor<5x1xf32>) -> tensor<5x30xf32>
+  %5 = nn.mul %4, %w : (tensor<5x30xf32>, tensor<30xf32>) -> tensor<5x30xf32>
+  zero.yield %5 : tensor<5x30xf32>
+})", 2e-6},
+    {"softmaxThenTranspose", R"(
+zero.kernel @k(%x: tensor<4x6xf32>) -> tensor<6x4xf32> kind generated {
+  %0 = nn.softmax %x : tensor<4x6xf32>
+  %1 = nn.transpose %0 by [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  zero.yield %1 : tensor<6x4xf32>
+})"},
+    {"softmaxOverHeads", R"(
+zero.kernel @k(%x: tensor<3x24xf32>) -> tensor<3x24xf32> kind generated {
+  %0 = nn.reshape %x to [3, 2, 12] : (tensor<3x24xf32>) -> tensor<3x2x12xf32>
+  %1 = nn.softmax %0 : tensor<3x2x12xf32>
+  %2 = nn.reshape %1 to [3, 24] : (tensor<3x2x12xf32>) -> tensor<3x24xf32>
+  zero.yield %2 : tensor<3x24xf32>
+})"},
+};
+INSTANTIATE_TEST_SUITE_P(Rows, Generated, ::testing::ValuesIn(kRows),
+                         [](auto &info) { return info.param.name; });
+
+const Case kColumns[] = {
+    {"biasGradient", R"(
+zero.kernel @k(%x: tensor<3x71x19xf32>) -> tensor<19xf32> kind generated {
+  %0 = nn.reduce_sum %x over [0, 1] : (tensor<3x71x19xf32>) -> tensor<19xf32>
+  zero.yield %0 : tensor<19xf32>
+})", 1e-5},
+    {"wideInBlocks", R"(
+zero.kernel @k(%x: tensor<9x601xf32>, %y: tensor<9x601xf32>) -> (tensor<601xf32>, tensor<1x601xf32>) kind generated {
+  %0 = nn.mul %x, %y : (tensor<9x601xf32>, tensor<9x601xf32>) -> tensor<9x601xf32>
+  %1 = nn.reduce_mean %0 over [0] : (tensor<9x601xf32>) -> tensor<601xf32>
+  %2 = nn.reduce_max %x over [0] keep : (tensor<9x601xf32>) -> tensor<1x601xf32>
+  zero.yield %1, %2 : tensor<601xf32>, tensor<1x601xf32>
+})"},
+    {"batchSum", R"(
+zero.kernel @k(%x: tensor<5x4x18xf32>) -> tensor<4x18xf32> kind generated {
+  %0 = nn.reduce_sum %x over [0] : (tensor<5x4x18xf32>) -> tensor<4x18xf32>
+  zero.yield %0 : tensor<4x18xf32>
+})"},
+    {"middle", R"(
+zero.kernel @k(%x: tensor<5x7x18xf32>, %s: tensor<5x18xf32>) -> tensor<5x18xf32> kind generated {
+  %0 = nn.reduce_sum %x over [1] : (tensor<5x7x18xf32>) -> tensor<5x18xf32>
+  %1 = nn.mul %0, %s : (tensor<5x18xf32>, tensor<5x18xf32>) -> tensor<5x18xf32>
+  zero.yield %1 : tensor<5x18xf32>
+})", 2e-6},
+    {"everything", R"(
+zero.kernel @k(%x: tensor<3x70x21xf32>) -> (tensor<f32>, tensor<1x1x1xf32>) kind generated {
+  %0 = nn.reduce_mean %x over [0, 1, 2] : (tensor<3x70x21xf32>) -> tensor<f32>
+  %1 = nn.reduce_max %x over [0, 1, 2] keep : (tensor<3x70x21xf32>) -> tensor<1x1x1xf32>
+  zero.yield %0, %1 : tensor<f32>, tensor<1x1x1xf32>
+})"},
+    {"outerAndLast", R"(
+zero.kernel @k(%x: tensor<6x5x17xf32>) -> tensor<5xf32> kind generated {
+  %0 = nn.reduce_sum %x over [0, 2] : (tensor<6x5x17xf32>) -> tensor<5xf32>
+  zero.yield %0 : tensor<5xf32>
+})", 5e-6},
+    {"subtractedColumnMean", R"(
+zero.kernel @k(%x: tensor<6x22xf32>) -> tensor<6x22xf32> kind generated {
+  %0 = nn.reduce_mean %x over [0] : (tensor<6x22xf32>) -> tensor<22xf32>
+  %1 = nn.sub %x, %0 : (tensor<6x22xf32>, tensor<22xf32>) -> tensor<6x22xf32>
+  zero.yield %1 : tensor<6x22xf32>
+})"},
+    {"columnsOfTransposedView", R"(
+zero.kernel @k(%x: tensor<9x20xf32>) -> tensor<20xf32> kind generated strides [[1, 9]] {
+  %0 = nn.reduce_sum %x over [0] : (tensor<9x20xf32>) -> tensor<20xf32>
+  zero.yield %0 : tensor<20xf32>
+})", 2e-6},
+    {"rowsAndColumnsOfOneShape", R"(
+zero.kernel @k(%dy: tensor<8x25xf32>, %x: tensor<8x25xf32>) -> (tensor<8x25xf32>, tensor<25xf32>) kind generated {
+  %0 = nn.gelu_grad erf %dy, %x : tensor<8x25xf32>
+  %1 = nn.reduce_sum %0 over [0] : (tensor<8x25xf32>) -> tensor<25xf32>
+  zero.yield %0, %1 : tensor<8x25xf32>, tensor<25xf32>
+})", 2e-6},
+    {"stagesThatShareNothing", R"(
+zero.kernel @k(%x: tensor<8x25xf32>, %y: tensor<3xf32>) -> (tensor<25x8xf32>, tensor<25xf32>, tensor<3xf32>) kind generated {
+  %0 = nn.transpose %x by [1, 0] : (tensor<8x25xf32>) -> tensor<25x8xf32>
+  %1 = nn.reduce_sum %x over [0] : (tensor<8x25xf32>) -> tensor<25xf32>
+  %2 = nn.neg %y : tensor<3xf32>
+  zero.yield %0, %1, %2 : tensor<25x8xf32>, tensor<25xf32>, tensor<3xf32>
+})", 2e-6},
+};
+INSTANTIATE_TEST_SUITE_P(Columns, Generated, ::testing::ValuesIn(kColumns),
+                         [](auto &info) { return info.param.name; });
+
+const Case kMoves[] = {
+    {"embeddingAndPositions", R"(
+zero.kernel @k(%t: tensor<2x3xi32>, %w: tensor<5x19xf32>, %p: tensor<3x19xf32>) -> tensor<2x3x19xf32> kind generated {
+  %0 = nn.embedding %t, %w : (tensor<2x3xi32>, tensor<5x19xf32>) -> tensor<2x3x19xf32>
+  %1 = nn.add %0, %p : (tensor<2x3x19xf32>, tensor<3x19xf32>) -> tensor<2x3x19xf32>
+  zero.yield %1 : tensor<2x3x19xf32>
+})"},
+    {"embeddingOfWideIndices", R"(
+zero.kernel @k(%t: tensor<7xi64>, %w: tensor<5x1xf32>) -> tensor<7x1xf32> kind generated {
+  %0 = nn.embedding %t, %w : (tensor<7xi64>, tensor<5x1xf32>) -> tensor<7x1xf32>
+  zero.yield %0 : tensor<7x1xf32>
+})"},
+    {"gatherAlongTheLast", R"(
+zero.kernel @k(%x: tensor<4x5xf32>, %i: tensor<20xi32>) -> tensor<4x20xf32> kind generated {
+  %0 = nn.gather %x, %i along 1 : (tensor<4x5xf32>, tensor<20xi32>) -> tensor<4x20xf32>
+  zero.yield %0 : tensor<4x20xf32>
+})"},
+    {"gatherAlongTheMiddle", R"(
+zero.kernel @k(%x: tensor<2x5x18xf32>, %i: tensor<2x2xi32>) -> tensor<2x2x2x18xf32> kind generated {
+  %0 = nn.gather %x, %i along 1 : (tensor<2x5x18xf32>, tensor<2x2xi32>) -> tensor<2x2x2x18xf32>
+  zero.yield %0 : tensor<2x2x2x18xf32>
+})"},
+    {"transposeOfThree", R"(
+zero.kernel @k(%x: tensor<3x18x5xf32>) -> tensor<5x3x18xf32> kind generated {
+  %0 = nn.transpose %x by [2, 0, 1] : (tensor<3x18x5xf32>) -> tensor<5x3x18xf32>
+  zero.yield %0 : tensor<5x3x18xf32>
+})"},
+    {"concatAlongTheLast", R"(
+zero.kernel @k(%x: tensor<3x5xf32>, %y: tensor<3x20xf32>, %z: tensor<3x1xf32>) -> tensor<3x26xf32> kind generated {
+  %0 = nn.concat %x, %y, %z along 1 : (tensor<3x5xf32>, tensor<3x20xf32>, tensor<3x1xf32>) -> tensor<3x26xf32>
+  zero.yield %0 : tensor<3x26xf32>
+})"},
+    {"concatAlongTheFirst", R"(
+zero.kernel @k(%x: tensor<3x17xf32>, %y: tensor<2x17xf32>) -> tensor<5x17xf32> kind generated {
+  %0 = nn.concat %x, %y along 0 : (tensor<3x17xf32>, tensor<2x17xf32>) -> tensor<5x17xf32>
+  %1 = nn.neg %0 : tensor<5x17xf32>
+  zero.yield %1 : tensor<5x17xf32>
+})"},
+    {"concatOfNorms", R"(
+zero.kernel @k(%x: tensor<3x17xf32>, %y: tensor<2x17xf32>) -> tensor<5x17xf32> kind generated {
+  %0 = nn.softmax %x : tensor<3x17xf32>
+  %1 = nn.softmax %y : tensor<2x17xf32>
+  %2 = nn.concat %0, %1 along 0 : (tensor<3x17xf32>, tensor<2x17xf32>) -> tensor<5x17xf32>
+  zero.yield %2 : tensor<5x17xf32>
+})"},
+    {"pad", R"(
+zero.kernel @k(%x: tensor<3x17xf32>) -> tensor<6x23xf32> kind generated {
+  %0 = nn.pad %x low [2, 4] high [1, 2] : (tensor<3x17xf32>) -> tensor<6x23xf32>
+  zero.yield %0 : tensor<6x23xf32>
+})"},
+    {"reshapeCutsVectors", R"(
+zero.kernel @k(%x: tensor<6x7xf32>) -> tensor<42xf32> kind generated {
+  %0 = nn.transpose %x by [1, 0] : (tensor<6x7xf32>) -> tensor<7x6xf32>
+  %1 = nn.reshape %0 to [42] : (tensor<7x6xf32>) -> tensor<42xf32>
+  %2 = nn.neg %1 : tensor<42xf32>
+  zero.yield %2 : tensor<42xf32>
+})"},
+    {"reshapeOfStridedView", R"(
+zero.kernel @k(%x: tensor<4x3x5xf32>) -> tensor<12x5xf32> kind generated strides [[40, 7, 1]] {
+  %0 = nn.reshape %x to [12, 5] : (tensor<4x3x5xf32>) -> tensor<12x5xf32>
+  %1 = nn.abs %0 : tensor<12x5xf32>
+  zero.yield %1 : tensor<12x5xf32>
+})"},
+    {"sliceAndSplit", R"(
+zero.kernel @k(%x: tensor<4x40xf32>) -> tensor<4x18xf32> kind generated {
+  %a, %b = nn.split %x along 1 sizes [22, 18] : (tensor<4x40xf32>) -> (tensor<4x22xf32>, tensor<4x18xf32>)
+  %0 = nn.slice %a from [0, 3] sizes [4, 18] : (tensor<4x22xf32>) -> tensor<4x18xf32>
+  %1 = nn.sub %b, %0 : (tensor<4x18xf32>, tensor<4x18xf32>) -> tensor<4x18xf32>
+  zero.yield %1 : tensor<4x18xf32>
+})"},
+    {"broadcastOp", R"(
+zero.kernel @k(%x: tensor<1x18xf32>) -> tensor<2x3x18xf32> kind generated {
+  %0 = nn.broadcast %x to [2, 3, 18] : (tensor<1x18xf32>) -> tensor<2x3x18xf32>
+  zero.yield %0 : tensor<2x3x18xf32>
+})"},
+    {"iotas", R"(
+zero.kernel @k() -> (tensor<3x18xi32>, tensor<3x18xf32>, tensor<3x18xi64>) kind generated {
+  %0 = nn.iota along 1 : tensor<3x18xi32>
+  %1 = nn.iota along 0 : tensor<3x18xf32>
+  %2 = nn.iota along 1 : tensor<3x18xi64>
+  zero.yield %0, %1, %2 : tensor<3x18xi32>, tensor<3x18xf32>, tensor<3x18xi64>
+})"},
+    {"constants", R"(
+zero.kernel @k(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xi1>) kind generated {
+  %0 = nn.constant dense<[1.5, -2.0, 4.0]> : tensor<3xf32>
+  %1 = nn.constant dense<[true, false, true]> : tensor<3xi1>
+  %2 = nn.mul %x, %0 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %3 = nn.select %1, %2, %x : (tensor<3xi1>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  zero.yield %3, %1 : tensor<2x3xf32>, tensor<3xi1>
+})"},
+    {"splat", R"(
+zero.kernel @k() -> tensor<3x18xf32> kind generated {
+  %0 = nn.constant dense<0.25> : tensor<3x18xf32>
+  zero.yield %0 : tensor<3x18xf32>
+})"},
+    {"causalMask", R"(
+zero.kernel @k(%x: tensor<2x19x19xf32>, %low: tensor<f32>) -> tensor<2x19x19xf32> kind generated {
+  %i = nn.iota along 0 : tensor<19x19xi32>
+  %j = nn.iota along 1 : tensor<19x19xi32>
+  %m = nn.compare ge %i, %j : (tensor<19x19xi32>, tensor<19x19xi32>) -> tensor<19x19xi1>
+  %0 = nn.select %m, %x, %low : (tensor<19x19xi1>, tensor<2x19x19xf32>, tensor<f32>) -> tensor<2x19x19xf32>
+  %1 = nn.softmax %0 : tensor<2x19x19xf32>
+  zero.yield %1 : tensor<2x19x19xf32>
+})"},
+};
+INSTANTIATE_TEST_SUITE_P(Moves, Generated, ::testing::ValuesIn(kMoves),
+                         [](auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace zero::testing
