@@ -35,7 +35,8 @@ public:
     Level level = levelOf(module);
     if (level < Level::Sharded)
       return; // pure SSA: MLIR's own verifier says all there is
-    if (failed(verifyGradients(module)) || failed(verifyUpdate(module)))
+    SymbolTable symbols(module); // a lookup without one is linear in the module
+    if (failed(verifyGradients(module, symbols)) || failed(verifyUpdate(module, symbols)))
       return signalPassFailure();
     if (level >= Level::Scheduled)
       for (auto segment : module.getOps<ir::SegmentOp>())
@@ -45,7 +46,7 @@ public:
 
 private:
   /// (S4) Linear grads values; each slot gets its contributions; each bucket is reduced once a step.
-  LogicalResult verifyGradients(ModuleOp module) {
+  LogicalResult verifyGradients(ModuleOp module, const SymbolTable &symbols) {
     struct Owed {
       ir::BucketOp bucket;
       llvm::StringMap<int64_t> contributions;
@@ -54,7 +55,7 @@ private:
     llvm::StringMap<Owed> owed;
     for (auto state : module.getOps<ir::StateOp>())
       if (state.findGradient()) {
-        auto bucket = SymbolTable::lookupNearestSymbolFrom<ir::BucketOp>(state, state.getBucketAttr());
+        auto bucket = symbols.lookup<ir::BucketOp>(state.getBucket());
         owed[state.getBucket()].bucket = bucket;
         for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>())
           owed[state.getBucket()].contributions[slot.getParam()] = 0;
@@ -104,7 +105,7 @@ private:
   }
 
   /// The norm covers every bucket of gradients once (N4), and each is updated once, slot by slot.
-  LogicalResult verifyUpdate(ModuleOp module) {
+  LogicalResult verifyUpdate(ModuleOp module, const SymbolTable &symbols) {
     llvm::StringMap<int64_t> norms, updates;
     for (auto segment : module.getOps<ir::SegmentOp>()) {
       for (auto norm : segment.getBody().front().getOps<ir::NormOp>())
@@ -112,7 +113,7 @@ private:
           ++norms[bucket.getValue()];
       for (auto update : segment.getBody().front().getOps<ir::UpdateOp>()) {
         ++updates[update.getBucket()];
-        if (failed(verifyRanges(update)))
+        if (failed(verifyRanges(update, symbols)))
           return failure();
       }
     }
@@ -130,8 +131,8 @@ private:
     return success();
   }
 
-  LogicalResult verifyRanges(ir::UpdateOp update) {
-    auto bucket = SymbolTable::lookupNearestSymbolFrom<ir::BucketOp>(update, update.getBucketAttr());
+  LogicalResult verifyRanges(ir::UpdateOp update, const SymbolTable &symbols) {
+    auto bucket = symbols.lookup<ir::BucketOp>(update.getBucket());
     auto ranges = update.getRanges().getAsRange<ir::RangeAttr>();
     auto range = ranges.begin();
     for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>()) {
