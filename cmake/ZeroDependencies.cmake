@@ -44,25 +44,9 @@ else()
   message(STATUS "MPI: not found; ranks are threads of one process")
 endif()
 
-# TEMPORARY-BEGIN
-function(zero_existing out)
-  set(found "")
-  foreach(f ${ARGN})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${f} OR EXISTS ${f})
-      list(APPEND found ${f})
-    endif()
-  endforeach()
-  if(NOT found)
-    set(found ${CMAKE_SOURCE_DIR}/cmake/empty.cpp)
-  endif()
-  set(${out} ${found} PARENT_SCOPE)
-endfunction()
-# TEMPORARY-END
-
 # zero_add_library(NAME files... LINK libs...): a plain library, free of MLIR.
 function(zero_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  zero_existing(ARG_UNPARSED_ARGUMENTS ${ARG_UNPARSED_ARGUMENTS})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
@@ -70,7 +54,6 @@ endfunction()
 # zero_add_gtest(NAME files... LINK libs...): one gtest program, registered with ctest as a whole.
 function(zero_add_gtest name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  zero_existing(ARG_UNPARSED_ARGUMENTS ${ARG_UNPARSED_ARGUMENTS})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)

@@ -37,7 +37,6 @@ target_precompile_headers(ZeroPrecompiled PRIVATE
 # zero_add_mlir_library(NAME files... LINK libs... DEPENDS targets...): a library on top of MLIR.
 function(zero_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
-  zero_existing(ARG_UNPARSED_ARGUMENTS ${ARG_UNPARSED_ARGUMENTS})
   add_mlir_library(${name} ${ARG_UNPARSED_ARGUMENTS} DISABLE_INSTALL EXCLUDE_FROM_LIBMLIR PARTIAL_SOURCES_INTENDED
                    DEPENDS ${ARG_DEPENDS} LINK_LIBS PUBLIC ${ARG_LINK})
   target_precompile_headers(${name} REUSE_FROM ZeroPrecompiled)
