@@ -2,7 +2,10 @@
 
 execute_process(COMMAND llvm-config-22 --prefix OUTPUT_VARIABLE ZERO_LLVM_PREFIX
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-find_package(MLIR CONFIG QUIET PATHS ${ZERO_LLVM_PREFIX}/lib/cmake/mlir ${MLIR_DIR})
+if(MLIR_DIR AND NOT EXISTS ${MLIR_DIR}/MLIRConfig.cmake)
+  message(FATAL_ERROR "MLIR_DIR is ${MLIR_DIR}, which holds no MLIRConfig.cmake")
+endif()
+find_package(MLIR CONFIG QUIET HINTS ${ZERO_LLVM_PREFIX}/lib/cmake/mlir)
 if(NOT MLIR_FOUND)
   message(FATAL_ERROR "MLIR 22 was not found: install libmlir-22-dev and mlir-22-tools, or set MLIR_DIR")
 endif()
