@@ -150,7 +150,9 @@ private:
     if (!forward.getBody().hasOneBlock())
       return forward.emitError("expects a body of one block");
     for (Type type : forward.getArgumentTypes())
-      if (!cast<RankedTensorType>(type).hasStaticShape())
+      if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor)
+        return forward.emitError() << "expects ranked tensors as arguments, got " << type;
+      else if (!tensor.hasStaticShape())
         return forward.emitError() << "expects a closed batch, got an argument of type " << type
                                    << ": run nn-close-batch first";
     if (forward.getName() == kJointName)
@@ -164,7 +166,8 @@ private:
     if (failed(runPipeline(pipeline, getOperation())))
       return failure();
     if (auto left = forward.getOps<func::CallOp>(); !left.empty())
-      return (*left.begin()).emitOpError("expects a call that can be inlined, got a recursive one");
+      return (*left.begin()).emitOpError("expects a call that can be inlined: of a function that "
+                                       "has a body and does not call itself");
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function != forward)
         function.erase();
@@ -257,6 +260,35 @@ private:
     return success();
   }
 
+  /// A cross_entropy that is not the graph's end: its mean is over this tensor's own labels, 0 without
+  /// any, as its VJP has it. The kernel weighs a sum, so the seed is 1 ÷ count.
+  static void lowerInnerEntropy(nn::CrossEntropyOp entropy) {
+    OpBuilder builder(entropy);
+    Location loc = entropy.getLoc();
+    Value labels = entropy.getLabels();
+    auto element = cast<RankedTensorType>(entropy.getLoss().getType()).getElementType();
+    auto labelType = cast<RankedTensorType>(labels.getType());
+    auto constant = [&](Attribute value, Type type) -> Value {
+      return nn::ConstantOp::create(
+          builder, loc, DenseElementsAttr::get(RankedTensorType::get({}, type), value));
+    };
+    IntegerAttr ignored = builder.getIntegerAttr(
+        labelType.getElementType(), static_cast<int64_t>(entropy.getIgnore()));
+    Value counts = nn::CompareOp::create(builder, loc, nn::Predicate::NE, labels,
+                                         constant(ignored, labelType.getElementType()));
+    Value ones = nn::ConvertOp::create(builder, loc, counts, element);
+    Value count = ones;
+    if (labelType.getRank() > 0)
+      count = nn::ReduceSumOp::create(
+          builder, loc, ones, llvm::to_vector(llvm::seq<int64_t>(0, labelType.getRank())), false);
+    Value one = constant(builder.getFloatAttr(element, 1.0), element);
+    Value weight = nn::DivOp::create(builder, loc, one, nn::MaxOp::create(builder, loc, count, one));
+    auto both = nn::CrossEntropyWithGradOp::create(builder, loc, entropy.getLogits(), labels, weight,
+                                                   entropy.getIgnoreAttr());
+    entropy.replaceAllUsesWith(both.getLoss());
+    entropy.erase();
+  }
+
   void finish(func::FuncOp forward, Value loss, ArrayRef<Contribution> contributions) {
     Operation *terminator = forward.front().getTerminator();
     OpBuilder builder(terminator);
@@ -272,6 +304,9 @@ private:
     forward.setFunctionType(builder.getFunctionType(forward.getArgumentTypes(), {}));
     forward.setResAttrsAttr(nullptr);
     forward.setName(kJointName);
+    for (auto entropy : llvm::make_early_inc_range(forward.getOps<nn::CrossEntropyOp>()))
+      if (!entropy->use_empty())
+        lowerInnerEntropy(entropy);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(forward.front())))
       if (isOpTriviallyDead(&op))
         op.erase();

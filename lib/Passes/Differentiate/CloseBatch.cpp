@@ -61,7 +61,7 @@ public:
     if (microBatch < 1) {
       forward->emitError() << "expects a micro-batch for the open dimension 0 of the arguments: pass "
                               "--micro-batch (nn-close-batch{micro-batch=B}), got "
-                           << microBatch;
+                           << microBatch.getValue();
       return signalPassFailure();
     }
     SmallVector<Type> argTypes;
@@ -80,14 +80,17 @@ private:
       if (type.getRank() > 0 && type.getDimSize(0) != microBatch)
         return forward.emitError() << "expects a batch of " << type.getDimSize(0)
                                    << " rows per rank, as the graph is closed with, got "
-                                   << microBatch;
+                                   << microBatch.getValue();
     }
     return success();
   }
 
   LogicalResult closeFunction(func::FuncOp function, ArrayRef<Type> argTypes) {
-    if (function.isExternal())
-      return function.emitError("expects a body");
+    if (function.isExternal() || !function.getBody().hasOneBlock())
+      return function.emitError("expects a body of one block");
+    if (!closing.insert(function).second)
+      return function.emitError() << "expects calls that can be inlined, and @" << function.getName()
+                                  << " calls itself";
     for (auto [arg, type] : llvm::zip(function.getArguments(), argTypes))
       arg.setType(type);
     for (Operation &op : function.front())
@@ -95,6 +98,7 @@ private:
         return failure();
     function.setFunctionType(FunctionType::get(
         &getContext(), argTypes, function.front().getTerminator()->getOperandTypes()));
+    closing.erase(function);
     return success();
   }
 
@@ -133,6 +137,8 @@ private:
       result.setType(type);
     return success();
   }
+
+  SmallPtrSet<Operation *, 8> closing; // functions that wait for a call in their body
 };
 
 } // namespace

@@ -219,19 +219,32 @@ private:
         .getResult(0);
   }
 
+  /// How often a value is read, through views too.
+  static int64_t countReads(Value value) {
+    int64_t count = 0;
+    for (Operation *user : value.getUsers())
+      if (isView(user))
+        for (Value result : user->getResults())
+          count += countReads(result);
+      else
+        ++count;
+    return count;
+  }
+
   /// A gradient is written into its slot by the launch that forms it, so it is a launch's whole
-  /// result, in order, and no other gradient's.
+  /// result, in order, and read by nothing else: no other gradient, and no launch, since the slot may
+  /// hold more than this contribution.
   LogicalResult materialiseGradients(func::FuncOp joint, KernelPool &pool) {
     auto end = dyn_cast<nn::ReturnOp>(joint.front().getTerminator());
     if (!end)
       return joint.emitError("expects a joint graph that ends in nn.return");
     OpBuilder builder(end);
-    llvm::DenseSet<Value> taken;
     for (OpOperand &operand : end->getOpOperands()) {
       View view = traceView(operand.get());
       auto type = cast<RankedTensorType>(operand.get().getType());
-      bool whole = view.root.getDefiningOp<ir::LaunchOp>() && view.coversRoot(type);
-      if (whole && taken.insert(view.root).second)
+      bool whole = view.root.getDefiningOp<ir::LaunchOp>() && view.coversRoot(type) &&
+                   countReads(view.root) == 1;
+      if (whole)
         continue;
       Operation *source = operand.get().getDefiningOp();
       if (source)
