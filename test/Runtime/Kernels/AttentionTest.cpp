@@ -56,7 +56,8 @@ Results run(const Case &of, InstructionSet set, int64_t threads, int64_t offset)
       dV(std::vector<float>(of.v.size(), 9.0f), offset);
   Placed backward(poisoned(workspaceBytes(d, threads)), offset);
   tableOf(set).attentionBackward(d, q.data(), k.data(), v.data(), out.data(), lse.data(),
-                                 dOut.data(), dQ.data(), dK.data(), dV.data(), backward.raw(), team);
+                                 dOut.data(), dQ.data(), dK.data(), dV.data(), backward.raw(),
+                                 team);
   EXPECT_TRUE(dQ.guardsIntact() && dK.guardsIntact() && dV.guardsIntact());
   EXPECT_TRUE(backward.guardsIntact());
   return {out.values(), lse.values(), dQ.values(), dK.values(), dV.values()};
@@ -136,8 +137,8 @@ struct Shape {
 // Lengths of one, odd, about the blocks of 32 and 64 queries and 64 and 128 keys; head sizes odd,
 // about vectors, and the largest.
 const Shape kShapes[] = {
-    {1, 1, 1, 1, 1, 1, false},     {1, 1, 1, 1, 1, 16, true},    {2, 3, 3, 2, 1, 5, true},
-    {1, 7, 11, 2, 2, 8, false},    {1, 33, 33, 3, 3, 16, true},  {2, 64, 64, 2, 2, 32, true},
+    {1, 1, 1, 1, 1, 1, false},     {1, 1, 1, 1, 1, 16, true},     {2, 3, 3, 2, 1, 5, true},
+    {1, 7, 11, 2, 2, 8, false},    {1, 33, 33, 3, 3, 16, true},   {2, 64, 64, 2, 2, 32, true},
     {1, 65, 65, 1, 1, 64, true},   {1, 129, 129, 2, 1, 24, true}, {1, 50, 200, 4, 2, 40, false},
     {1, 300, 300, 1, 1, 48, true}, {1, 20, 70, 6, 2, 128, false}, {1, 70, 70, 1, 1, 256, true},
     {1, 17, 140, 1, 1, 200, false}};
@@ -147,8 +148,7 @@ TEST(Attention, AgainstPlainLoops) {
   bool wide = false;
   for (const Shape &s : kShapes) {
     wide = !wide;
-    Case made =
-        makeCase(s.batch, s.tq, s.tk, s.heads, s.kvHeads, s.dim, s.causal, wide, random);
+    Case made = makeCase(s.batch, s.tq, s.tk, s.heads, s.kvHeads, s.dim, s.causal, wide, random);
     Truth truth = truthOf(made);
     for (InstructionSet set : instructionSets()) {
       Results r = run(made, set, 2, 4);

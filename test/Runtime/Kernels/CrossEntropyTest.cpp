@@ -46,8 +46,8 @@ TEST(CrossEntropy, HandComputed) {
 TEST(CrossEntropy, AgainstPlainLoops) {
   std::mt19937 random(21);
   for (InstructionSet set : instructionSets())
-    for (auto [rows, classes] : {std::array<int64_t, 2>{1, 1}, {5, 3}, {7, 16}, {33, 128}, {600, 37},
-                                 {3, 50257}}) {
+    for (auto [rows, classes] :
+         {std::array<int64_t, 2>{1, 1}, {5, 3}, {7, 16}, {33, 128}, {600, 37}, {3, 50257}}) {
       CrossEntropyDesc desc{rows, classes, -100};
       std::vector<float> logits = randomFloats(size_t(rows * classes), random, 8.0f);
       std::vector<int32_t> labels;
@@ -67,7 +67,8 @@ TEST(CrossEntropy, AgainstPlainLoops) {
         for (int64_t j = 0; j < classes; ++j) {
           double p = std::exp(double(x[j]) - largest) / sum - (j == label ? 1.0 : 0.0);
           double expected = label >= 0 ? seed * p : 0.0;
-          ASSERT_NEAR(r.gradient[size_t(i * classes + j)], expected, 1.2e-6 * std::abs(expected) + 1e-12)
+          ASSERT_NEAR(r.gradient[size_t(i * classes + j)], expected,
+                      1.2e-6 * std::abs(expected) + 1e-12)
               << i << "," << j;
         }
       }
@@ -98,8 +99,7 @@ TEST(CrossEntropy, ExtremesStayFinite) {
   CrossEntropyDesc desc{2, 3, -100};
   for (InstructionSet set : instructionSets()) {
     // Row 0: certain and right, loss 0. Row 1: certain and wrong, loss 2e30.
-    Results r =
-        run(desc, {1e30f, -1e30f, 0, 1e30f, -1e30f, 0}, {0, 1}, 1.0f, set, 1, 0, false);
+    Results r = run(desc, {1e30f, -1e30f, 0, 1e30f, -1e30f, 0}, {0, 1}, 1.0f, set, 1, 0, false);
     EXPECT_FLOAT_EQ(r.loss, 2e30f);
     EXPECT_EQ(r.gradient[0], 0.0f);
     EXPECT_EQ(r.gradient[3], 1.0f);

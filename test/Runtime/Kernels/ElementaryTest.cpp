@@ -12,7 +12,8 @@ struct Errors {
   double worst = 0.0, mean = 0.0, worstAt = 0.0;
 };
 
-/// Relative errors of `f` at every `stride`-th float of [from, to] (both positive or both negative).
+/// Relative errors of `f` at every `stride`-th float of [from, to] (both positive or both
+/// negative).
 Errors sweep(void (*f)(const float *, float *, int64_t), const std::function<double(double)> &truth,
              float from, float to, uint32_t stride) {
   Errors errors;

@@ -117,8 +117,8 @@ TEST(Gemm, SmallButLong) {
   // All of the stack buffers: 1·32·1000 = 32,000 in three blocks of k, 2·40·384 in one.
   std::mt19937 random(6);
   for (InstructionSet set : instructionSets())
-    for (auto [m, n, k] : {std::array<int64_t, 3>{1, 32, 1000}, {2, 40, 384}, {12, 2, 1200},
-                           {1, 1, 32768}})
+    for (auto [m, n, k] :
+         {std::array<int64_t, 3>{1, 32, 1000}, {2, 40, 384}, {12, 2, 1200}, {1, 1, 32768}})
       for (int layout : {0, 1, 2, 7}) {
         Case made = makeCase(1, m, n, k, layout, true, false, Activation::None, random);
         ASSERT_EQ(workspaceBytes(made.desc, 1), 0);
@@ -132,9 +132,9 @@ TEST(Gemm, PackedShapesWithTailsAndSeveralBlocks) {
     int64_t batch, m, n, k;
   };
   // One past the block lengths 384 (k), 384 (m) and 512 (n); thin ones; a batch.
-  const Shape shapes[] = {{1, 130, 65, 40},   {1, 385, 17, 30},  {1, 13, 513, 20}, {1, 37, 49, 385},
-                          {1, 3, 5, 2500},    {1, 1, 700, 800},  {1, 300, 1, 900}, {3, 50, 33, 70},
-                          {2, 25, 40, 770},   {1, 400, 530, 12}, {1, 97, 95, 93}};
+  const Shape shapes[] = {{1, 130, 65, 40}, {1, 385, 17, 30},  {1, 13, 513, 20}, {1, 37, 49, 385},
+                          {1, 3, 5, 2500},  {1, 1, 700, 800},  {1, 300, 1, 900}, {3, 50, 33, 70},
+                          {2, 25, 40, 770}, {1, 400, 530, 12}, {1, 97, 95, 93}};
   int round = 0;
   for (InstructionSet set : instructionSets())
     for (const Shape &s : shapes) {
@@ -180,7 +180,7 @@ TEST(Gemm, N0_ChainIsInOrderOfK) {
       Case made = makeCase(1, 14, n, 3, 0, false, false, Activation::None, random);
       for (int64_t i = 0; i < 14; ++i)
         made.a[size_t(3 * i)] = 0x1p24f, made.a[size_t(3 * i + 1)] = 1.0f,
-        made.a[size_t(3 * i + 2)] = -0x1p24f;
+                          made.a[size_t(3 * i + 2)] = -0x1p24f;
       std::fill(made.b.begin(), made.b.end(), 1.0f);
       for (float x : run(made, false, set, 1, 0))
         EXPECT_EQ(x, 0.0f);
@@ -199,7 +199,8 @@ TEST(Gemm, NothingToSumLeavesTheEpilogue) {
 TEST(Gemm, WorkspaceGrowsWithThreadsOnlyAndStaysSmall) {
   GemmDesc d;
   d.m = 2048, d.n = 50257, d.k = 12288;
-  EXPECT_EQ(workspaceBytes(d, 3) - workspaceBytes(d, 2), workspaceBytes(d, 2) - workspaceBytes(d, 1));
+  EXPECT_EQ(workspaceBytes(d, 3) - workspaceBytes(d, 2),
+            workspaceBytes(d, 2) - workspaceBytes(d, 1));
   EXPECT_LE(workspaceBytes(d, 1), 2 << 20);
   // Sizes whose product overflows 64 bits are not small.
   d.m = d.n = d.k = int64_t(1) << 40;

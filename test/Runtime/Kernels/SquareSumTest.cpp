@@ -78,7 +78,8 @@ TEST(SquareSum, N4_WideSpreadInAnyOrder) {
   sum.add(values.data(), int64_t(values.size()));
   // Sorted from small to large, 113 bits of __float128 lose nothing that f64 could show.
   std::vector<float> sorted = values;
-  std::sort(sorted.begin(), sorted.end(), [](float a, float b) { return std::abs(a) < std::abs(b); });
+  std::sort(sorted.begin(), sorted.end(),
+            [](float a, float b) { return std::abs(a) < std::abs(b); });
   __float128 truth = 0;
   for (float x : sorted)
     truth += __float128(x) * x;

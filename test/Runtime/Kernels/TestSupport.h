@@ -86,8 +86,7 @@ inline std::vector<float> randomFloats(size_t count, std::mt19937 &random, float
 }
 
 inline bool sameBytes(const std::vector<float> &a, const std::vector<float> &b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * 4) == 0);
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * 4) == 0);
 }
 
 } // namespace zrt::test

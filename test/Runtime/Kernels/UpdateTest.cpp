@@ -13,7 +13,8 @@ struct State {
 State step(const UpdateScalars &scalars, const State &from, const std::vector<float> &grad,
            InstructionSet set, int64_t offset) {
   Placed p(from.param, offset), g(grad, offset), m(from.moment1, offset), v(from.moment2, offset);
-  tableOf(set).updateElements(scalars, int64_t(grad.size()), p.data(), g.data(), m.data(), v.data());
+  tableOf(set).updateElements(scalars, int64_t(grad.size()), p.data(), g.data(), m.data(),
+                              v.data());
   EXPECT_TRUE(p.guardsIntact() && m.guardsIntact() && v.guardsIntact());
   EXPECT_TRUE(sameBytes(g.values(), grad));
   return {p.values(), m.values(), v.values()};
@@ -46,7 +47,8 @@ TEST(Update, SgdWithMomentumByHand) {
   desc.weightDecay = 0.5;
   for (InstructionSet set : instructionSets()) {
     // The first step must not read what the buffer held.
-    State s = step(makeUpdateScalars(desc, 0.1, 0, 0, 1, true), {{2.0f}, {NAN}, {0.0f}}, {1.0f}, set, 0);
+    State s =
+        step(makeUpdateScalars(desc, 0.1, 0, 0, 1, true), {{2.0f}, {NAN}, {0.0f}}, {1.0f}, set, 0);
     EXPECT_NEAR(s.param[0], 1.8, 2e-7);
     s = step(makeUpdateScalars(desc, 0.1, 1, 0, 1, true), s, {1.0f}, set, 0);
     EXPECT_NEAR(s.param[0], 1.43, 2e-7);

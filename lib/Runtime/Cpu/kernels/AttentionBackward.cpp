@@ -97,12 +97,14 @@ void stepQueries(const AttentionDesc &desc, const AttentionPlan &plan, const flo
   formGradients(desc, logSumExp + query0, delta + query0, keys, queries, query0 - key0, at);
   for (int64_t d = 0; d < dim; d += kSliver) {
     int64_t width = sliverWidth(dim, d);
-    runSliver<kQueryBlock>(keys, queries, at.p, 0, kTileRows * kQueryBlock, at.dOutRows + queries * d,
-                          width, at.dValues + plan.keyBlock * d, width, true);
-    runSliver<kQueryBlock>(keys, queries, at.ds, 0, kTileRows * kQueryBlock, at.queryRows + queries * d,
-                          width, at.dKeys + plan.keyBlock * d, width, true);
+    runSliver<kQueryBlock>(keys, queries, at.p, 0, kTileRows * kQueryBlock,
+                           at.dOutRows + queries * d, width, at.dValues + plan.keyBlock * d, width,
+                           true);
+    runSliver<kQueryBlock>(keys, queries, at.ds, 0, kTileRows * kQueryBlock,
+                           at.queryRows + queries * d, width, at.dKeys + plan.keyBlock * d, width,
+                           true);
     runSliver<kColumns>(queries, keys, at.ds, kQueryBlock, kTileRows, at.keyRows + allKeys * d,
-                             width, at.dQuery + kQueryBlock * d, width, false);
+                        width, at.dQuery + kQueryBlock * d, width, false);
   }
   writeSlivers(at.dQuery, kQueryBlock, queries, dim, dQ + query0 * desc.dQ.time, desc.dQ.time,
                key0 > 0);

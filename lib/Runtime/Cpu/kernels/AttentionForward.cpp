@@ -76,7 +76,7 @@ void stepSliver(const AttentionDesc &desc, const ForwardBuffers &at, int64_t sli
         store(place, load(place) * factor[v]);
       }
   runSliver<kColumns>(dim, keys, at.values, padded, kTileRows, at.scores, width, sums, width,
-                           !first);
+                      !first);
 }
 
 /// Divides by the sums, turns the sliver back and writes up to 16 queries from `lane` on.
@@ -111,8 +111,7 @@ void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const flo
       copyHeadRows(k + key0 * desc.k.time, desc.k.time, keys, dim, at.keys);
       for (int64_t j = 0; j < keys; ++j)
         for (int64_t d = 0; d < dim; d += kLanes)
-          store(at.values + j * padded + d,
-                loadFirst(v + (key0 + j) * desc.v.time + d, dim - d));
+          store(at.values + j * padded + d, loadFirst(v + (key0 + j) * desc.v.time + d, dim - d));
       for (int64_t sliver = 0; sliver < queries; sliver += kSliver) {
         int64_t width = sliverWidth(queries, sliver), from = query0 + sliver;
         // Keys behind the sliver's last query add nothing to any of its chains.

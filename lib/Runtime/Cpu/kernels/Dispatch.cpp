@@ -33,10 +33,10 @@ const KernelTable &tableOf(InstructionSet set) {
 }
 
 static const KernelTable &kernels() {
-  static const KernelTable &best = tableOf(supported(InstructionSet::Avx512) ? InstructionSet::Avx512
-                                           : supported(InstructionSet::Avx2)
-                                               ? InstructionSet::Avx2
-                                               : InstructionSet::Baseline);
+  static const KernelTable &best =
+      tableOf(supported(InstructionSet::Avx512) ? InstructionSet::Avx512
+              : supported(InstructionSet::Avx2) ? InstructionSet::Avx2
+                                                : InstructionSet::Baseline);
   return best;
 }
 

@@ -77,10 +77,10 @@ ZRT_INLINE Float16 vectorTanh(Float16 x) {
 /// Under 1 x + x·q(x²), fit within 1.3e-9; above, 1 − e^r(|x|) with r = ln erfc, fit within 1.2e-9.
 /// From 4 on the result is 1 to the last bit.
 ZRT_INLINE Float16 vectorErf(Float16 x) {
-  static constexpr float q[] = {0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cf8p-4f, -0x1.b7f90cp-6f,
+  static constexpr float q[] = {0x1.06eba8p-3f, -0x1.81273ep-2f,  0x1.ce2cf8p-4f, -0x1.b7f90cp-6f,
                                 0x1.5405b0p-8f, -0x1.a3f6f0p-11f, 0x1.496a0ap-14f};
-  static constexpr float r[] = {-0x1.501aa8p-12f, -0x1.208e56p+0f, -0x1.46a980p-1f,
-                                -0x1.a6c868p-4f, 0x1.66a45cp-6f, -0x1.83fe14p-9f, 0x1.897176p-13f};
+  static constexpr float r[] = {-0x1.501aa8p-12f, -0x1.208e56p+0f, -0x1.46a980p-1f, -0x1.a6c868p-4f,
+                                0x1.66a45cp-6f,   -0x1.83fe14p-9f, 0x1.897176p-13f};
   Float16 a = magnitude(x), square = x * x;
   Float16 small = multiplyAdd(x, polynomial(square, q), x);
   Float16 clamped = select(a > 4.0f, splat(4.0f), a);
@@ -90,7 +90,7 @@ ZRT_INLINE Float16 vectorErf(Float16 x) {
 
 /// x = 2^e·(1 + f) with √½ ≤ 1 + f < √2; ln(1 + f) = f − f²/2 + f³·q(f), fit within 5.9e-9.
 ZRT_INLINE Float16 vectorLog(Float16 x) {
-  static constexpr float q[] = {0x1.555554p-2f,  -0x1.000228p-2f, 0x1.99a008p-3f, -0x1.547240p-3f,
+  static constexpr float q[] = {0x1.555554p-2f, -0x1.000228p-2f, 0x1.99a008p-3f, -0x1.547240p-3f,
                                 0x1.22da36p-3f, -0x1.0d8586p-3f, 0x1.055ad8p-3f, -0x1.38b2a8p-4f};
   Int16 denormal = x < 0x1p-126f;
   Float16 scaled = select(denormal, x * 0x1p23f, x);

@@ -139,7 +139,8 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
     else
       packGroup(group, desc.aRow, desc.aCol, rows, k, buffers.left);
     for (int64_t j = 0; j < block.columns; j += kSliver) {
-      const int64_t width = sliverWidth(block.columns, j), columns = smaller(width, block.columns - j);
+      const int64_t width = sliverWidth(block.columns, j),
+                    columns = smaller(width, block.columns - j);
       const float *right = buffers.right + plan.depth * j;
       float *c = of.c + (block.i0 + i) * desc.cRow + block.j0 + j;
       const int64_t sliver = j / kSliver;
@@ -161,8 +162,9 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
         continue;
       Finish to;
       to.bias = desc.hasBias ? of.bias + block.j0 + j : nullptr;
-      to.residual = desc.hasResidual ? of.residual + (block.i0 + i) * desc.residualRow + block.j0 + j
-                                     : nullptr;
+      to.residual = desc.hasResidual
+                        ? of.residual + (block.i0 + i) * desc.residualRow + block.j0 + j
+                        : nullptr;
       to.residualRow = desc.residualRow;
       to.c = c;
       to.cRow = desc.cRow;

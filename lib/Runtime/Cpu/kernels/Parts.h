@@ -11,8 +11,8 @@ namespace zrt::ZRT_ISA {
 template <typename Body> static void runParts(ThreadTeam &team, int64_t parts, Body &body) {
   if (parts == 1)
     return body(0);
-  team.run(parts, [](void *context, int64_t part) { (*static_cast<Body *>(context))(part); },
-           &body);
+  team.run(
+      parts, [](void *context, int64_t part) { (*static_cast<Body *>(context))(part); }, &body);
 }
 
 /// Bounds of one of `parts` consecutive ranges that cover [0, total), in whole units.

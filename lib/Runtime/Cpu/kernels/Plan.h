@@ -13,17 +13,17 @@
 
 namespace zrt {
 
-inline constexpr int64_t kMaxTileRows = 12;   // a multiple of every instruction set's
-inline constexpr int64_t kMaxGroupStep = 16;  // floats per column of a packed row group
-inline constexpr int64_t kMaxSliver = 32;     // columns; likewise
-inline constexpr int64_t kMaxKBlock = 384;    // a packed row group then fits the first-level cache
-inline constexpr int kLeftRow = 400;          // distance of its rows: not a power of two
+inline constexpr int64_t kMaxTileRows = 12;  // a multiple of every instruction set's
+inline constexpr int64_t kMaxGroupStep = 16; // floats per column of a packed row group
+inline constexpr int64_t kMaxSliver = 32;    // columns; likewise
+inline constexpr int64_t kMaxKBlock = 384;   // a packed row group then fits the first-level cache
+inline constexpr int kLeftRow = 400;         // distance of its rows: not a power of two
 /// A row group in either packed form; columns are written sixteen lanes at a time and run over.
 inline constexpr int64_t kLeftFloats = kMaxGroupStep * kMaxKBlock + 16;
 static_assert(kLeftFloats >= kMaxTileRows * kLeftRow);
-inline constexpr int64_t kMaxNBlock = 512;    // and the packed B the second-level one
+inline constexpr int64_t kMaxNBlock = 512;      // and the packed B the second-level one
 inline constexpr int64_t kMaxPartial = 1 << 18; // running sums, beside it
-inline constexpr int64_t kSmallGemm = 32768;  // m·n·k up to which the stack is enough
+inline constexpr int64_t kSmallGemm = 32768;    // m·n·k up to which the stack is enough
 
 static inline int64_t roundUp(int64_t x, int64_t multiple) {
   return (x + multiple - 1) / multiple * multiple;
@@ -37,9 +37,7 @@ struct GemmPlan {
   int64_t mBlock, nBlock;
   int64_t depth; // rows reserved per sliver of packed B
   int64_t leftFloats, rightFloats, partialFloats;
-  int64_t floatsPerThread() const {
-    return small ? 0 : leftFloats + rightFloats + partialFloats;
-  }
+  int64_t floatsPerThread() const { return small ? 0 : leftFloats + rightFloats + partialFloats; }
 };
 GemmPlan planGemm(const GemmDesc &desc);
 
@@ -58,8 +56,7 @@ inline constexpr int64_t kScatterPairs = 256;
 
 /// Where a workspace of aligned rows begins inside bytes that carry 64 bytes of slack.
 static inline float *alignWorkspace(char *workspace) {
-  return reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(workspace) + 63) &
-                                   ~uintptr_t(63));
+  return reinterpret_cast<float *>((reinterpret_cast<uintptr_t>(workspace) + 63) & ~uintptr_t(63));
 }
 
 } // namespace zrt

@@ -73,8 +73,9 @@ void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const float *up
     Range range = partOf(desc.tableRows, 1, p, parts);
     for (int64_t t = range.begin; t < range.end; ++t) {
       if (head[t] >= 0)
-        sumRows(updates, desc.width, head[t], [&](int64_t r) { return int64_t(following[r]); },
-                destination + t * desc.width, accumulate);
+        sumRows(
+            updates, desc.width, head[t], [&](int64_t r) { return int64_t(following[r]); },
+            destination + t * desc.width, accumulate);
       else if (!accumulate)
         zero(destination + t * desc.width, desc.width);
     }

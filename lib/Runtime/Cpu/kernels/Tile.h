@@ -33,9 +33,9 @@ ZRT_INLINE int64_t sliverWidth(int64_t n, int64_t j) {
   return n - j > kLanes && kTileVectors > 1 ? kSliver : kLanes;
 }
 
-/// How the left operand of a block lies in memory: element (i, k) at k·step + i, as in packed groups
-/// and transposed matrices, or at i·RowStep + k with a RowStep that the compiler knows, so that the
-/// tile's rows are fixed distances from one pointer.
+/// How the left operand of a block lies in memory: element (i, k) at k·step + i, as in packed
+/// groups and transposed matrices, or at i·RowStep + k with a RowStep that the compiler knows, so
+/// that the tile's rows are fixed distances from one pointer.
 inline constexpr int kColumns = 0;
 
 template <int MR, int NV, int RowStep>
@@ -82,21 +82,13 @@ using TileFunction = void (*)(int64_t k, const float *a, int64_t step, const flo
 
 template <int RowStep, int NV> static TileFunction tileOfRows(int64_t rows) {
   static constexpr TileFunction functions[] = {
-      tile<1, NV, RowStep>,
-      tile<2, NV, RowStep>,
+      tile<1, NV, RowStep>,  tile<2, NV, RowStep>,
 #if defined(__AVX2__)
-      tile<3, NV, RowStep>,
-      tile<4, NV, RowStep>,
-      tile<5, NV, RowStep>,
-      tile<6, NV, RowStep>,
+      tile<3, NV, RowStep>,  tile<4, NV, RowStep>,  tile<5, NV, RowStep>, tile<6, NV, RowStep>,
 #endif
 #if defined(__AVX512F__)
-      tile<7, NV, RowStep>,
-      tile<8, NV, RowStep>,
-      tile<9, NV, RowStep>,
-      tile<10, NV, RowStep>,
-      tile<11, NV, RowStep>,
-      tile<12, NV, RowStep>,
+      tile<7, NV, RowStep>,  tile<8, NV, RowStep>,  tile<9, NV, RowStep>, tile<10, NV, RowStep>,
+      tile<11, NV, RowStep>, tile<12, NV, RowStep>,
 #endif
   };
   return functions[rows - 1];
@@ -166,8 +158,8 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
 }
 
 /// Packs up to kTileRows rows of k from element (i, kk) at p[i·rowStep + kk·columnStep], column by
-/// column, kGroupStep floats apart. Sixteen lanes are written at a time: up to 16 floats past the end
-/// are touched.
+/// column, kGroupStep floats apart. Sixteen lanes are written at a time: up to 16 floats past the
+/// end are touched.
 [[maybe_unused]] static void packGroup(const float *p, int64_t rowStep, int64_t columnStep,
                                        int64_t rows, int64_t k, float *packed) {
   if (rowStep == 1 || rows == 1) {

@@ -29,8 +29,8 @@ void update(const UpdateScalars &with, int64_t count, float *param, const float 
       v = multiplyAdd(g * with.oneMinusBeta2, g, v * with.beta2);
       storeFirst(moment1 + j, m, rest);
       storeFirst(moment2 + j, v, rest);
-      Float16 root = multiplyAdd(__builtin_elementwise_sqrt(v), splat(with.rootCorrection),
-                                 splat(with.eps));
+      Float16 root =
+          multiplyAdd(__builtin_elementwise_sqrt(v), splat(with.rootCorrection), splat(with.eps));
       p = multiplyAdd(splat(-with.stepSize), m / root, p);
     }
     storeFirst(param + j, p, rest);

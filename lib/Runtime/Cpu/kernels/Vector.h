@@ -35,7 +35,9 @@ ZRT_INLINE int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 ZRT_INLINE Float16 splat(float x) { return (Float16)x; }
 ZRT_INLINE Float16 asFloat(Int16 x) { return __builtin_bit_cast(Float16, x); }
 ZRT_INLINE Int16 asInt(Float16 x) { return __builtin_bit_cast(Int16, x); }
-ZRT_INLINE Int16 laneNumbers() { return Int16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
+ZRT_INLINE Int16 laneNumbers() {
+  return Int16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+}
 
 /// Lanes [0, count); any count ≥ 16 is all lanes.
 ZRT_INLINE Mask16 firstLanes(int64_t count) {
