@@ -26,6 +26,14 @@ OpResult launchResult(Value value) {
   return result;
 }
 
+/// Whether a launch reads a value or a view of it: from the slot, it would read a sum.
+bool isReadByLaunch(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<ir::LaunchOp>(user) ||
+           (isViewLike(user) && llvm::any_of(user->getResults(), isReadByLaunch));
+  });
+}
+
 Value reshapedTo(OpBuilder &builder, Location loc, Value value, Type type) {
   if (value.getType() == type)
     return value;
@@ -54,10 +62,10 @@ LogicalResult placeGradients(Sharded &sharded, MutableArrayRef<Contribution> con
   llvm::DenseSet<Value> taken;
   for (const Contribution &contribution : contributions) {
     OpResult result = launchResult(contribution.gradient);
-    if (!result || !taken.insert(result).second)
+    if (!result || isReadByLaunch(result) || !taken.insert(result).second)
       return emitError(contribution.gradient.getLoc())
              << "expects the gradient of " << contribution.param
-             << " to be all of a launch's result, reshaped at most, and of no other parameter";
+             << " to be all of a launch's result, reshaped at most, that nothing else reads";
     ++missing[sharded.home.lookup(contribution.param)];
   }
   auto former = [](const Contribution &c) { return launchResult(c.gradient).getOwner(); };
@@ -96,8 +104,8 @@ LogicalResult placeGradients(Sharded &sharded, MutableArrayRef<Contribution> con
 
 LogicalResult placeLoss(Sharded &sharded, Value loss) {
   OpResult result = launchResult(loss);
-  if (!result)
-    return emitError(loss.getLoc()) << "expects the loss to be a launch's result";
+  if (!result || isReadByLaunch(result))
+    return emitError(loss.getLoc()) << "expects the loss to be a launch's result that nothing else reads";
   OpBuilder builder(sharded.module.getContext());
   builder.setInsertionPointAfter(result.getOwner());
   Value value = reshapedTo(builder, result.getLoc(), result, loss.getType());

@@ -107,7 +107,7 @@ module {
   func.func @joint(%seed: tensor<f32>) {
     %w = nn.read @w : tensor<2xf32>
     %s, %d = zero.launch @k(%w, %seed) : (tensor<2xf32>, tensor<f32>) -> (tensor<f32>, tensor<3xf32>)
-    // expected-error @below {{expects the gradient of @w to be all of a launch's result, reshaped at most, and of no other parameter}}
+    // expected-error @below {{expects the gradient of @w to be all of a launch's result, reshaped at most, that nothing else reads}}
     %part = nn.slice %d from [0] sizes [2] : (tensor<3xf32>) -> tensor<2xf32>
     nn.return %s grads(%part of @w : tensor<2xf32>) : tensor<f32>
   }
@@ -123,7 +123,7 @@ module {
   func.func @joint(%seed: tensor<f32>) {
     %w = nn.read @w : tensor<2xf32>
     %v = nn.read @v : tensor<2xf32>
-    // expected-error @below {{expects the gradient of @v to be all of a launch's result, reshaped at most, and of no other parameter}}
+    // expected-error @below {{expects the gradient of @v to be all of a launch's result, reshaped at most, that nothing else reads}}
     %s, %d = zero.launch @k(%w, %v, %seed) : (tensor<2xf32>, tensor<2xf32>, tensor<f32>) -> (tensor<f32>, tensor<2xf32>)
     nn.return %s grads(%d of @w : tensor<2xf32>, %d of @v : tensor<2xf32>) : tensor<f32>
   }
@@ -135,7 +135,7 @@ module {
   zero.kernel @k(%w: tensor<2xf32>) -> tensor<2xf32> kind generated {
     zero.yield %w : tensor<2xf32>
   }
-  // expected-error @below {{expects the loss to be a launch's result}}
+  // expected-error @below {{expects the loss to be a launch's result that nothing else reads}}
   func.func @joint(%loss: tensor<f32>, %seed: tensor<f32>) {
     %w = nn.read @w : tensor<2xf32>
     %d = zero.launch @k(%w) : (tensor<2xf32>) -> tensor<2xf32>
@@ -158,5 +158,27 @@ module {
     %w = nn.read @w : tensor<2xf32>
     %s, %d = zero.launch @k(%w, %seed) : (tensor<2xf32>, tensor<f32>) -> (tensor<f32>, tensor<2xf32>)
     nn.return %s grads(%d of @w : tensor<2xf32>) : tensor<f32>
+  }
+}
+
+// -----
+// From its slot, a later launch would read a sum over micro-steps.
+module {
+  nn.param @w : tensor<2xf32> init ones
+  nn.param @v : tensor<2xf32> init ones
+  zero.kernel @k(%w: tensor<2xf32>, %seed: tensor<f32>) -> (tensor<f32>, tensor<2xf32>) kind generated {
+    zero.yield %seed, %w : tensor<f32>, tensor<2xf32>
+  }
+  zero.kernel @l(%d: tensor<1x2xf32>) -> tensor<2xf32> kind generated {
+    %0 = nn.reshape %d to [2] : (tensor<1x2xf32>) -> tensor<2xf32>
+    zero.yield %0 : tensor<2xf32>
+  }
+  func.func @joint(%seed: tensor<f32>) {
+    %w = nn.read @w : tensor<2xf32>
+    // expected-error @below {{expects the gradient of @w to be all of a launch's result, reshaped at most, that nothing else reads}}
+    %s, %d = zero.launch @k(%w, %seed) : (tensor<2xf32>, tensor<f32>) -> (tensor<f32>, tensor<2xf32>)
+    %r = nn.reshape %d to [1, 2] : (tensor<2xf32>) -> tensor<1x2xf32>
+    %e = zero.launch @l(%r) : (tensor<1x2xf32>) -> tensor<2xf32>
+    nn.return %s grads(%d of @w : tensor<2xf32>, %e of @v : tensor<2xf32>) : tensor<f32>
   }
 }
