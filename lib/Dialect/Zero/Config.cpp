@@ -120,7 +120,8 @@ std::string checkNotNegative(StringRef name, double value) {
 std::string checkWord(StringRef name, StringRef value, ArrayRef<StringRef> known) {
   if (llvm::is_contained(known, value))
     return "";
-  return message("expects ", name, " to be one of ", llvm::join(known, ", "), ", got '", value, "'");
+  return message("expects ", name, " to be one of ", llvm::join(known, ", "), ", got '", value,
+                 "'");
 }
 
 } // namespace
@@ -182,7 +183,8 @@ std::optional<Config> Config::get(ModuleOp module) {
 void Config::set(ModuleOp module) const {
   Builder builder(module.getContext());
   NamedAttrList entries;
-  visit(*this, [&](StringRef name, const auto &field) { entries.set(name, Writer{builder}(field)); });
+  visit(*this,
+        [&](StringRef name, const auto &field) { entries.set(name, Writer{builder}(field)); });
   module->setAttr(kAttrName, entries.getDictionary(module.getContext()));
 }
 

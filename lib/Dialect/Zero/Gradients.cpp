@@ -35,7 +35,8 @@ LogicalResult GradsOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult AccumulateOp::verify() { return verifyUsedOnce(*this, getResult()); } // (C1)
 
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  SlotOp slot = lookupSlot(*this, getGrads().getType().getBucket(), getParamAttr(), symbols); // (C2)
+  SlotOp slot =
+      lookupSlot(*this, getGrads().getType().getBucket(), getParamAttr(), symbols); // (C2)
   if (!slot)
     return failure();
   if (slot.getTensorType().getShape() != cast<RankedTensorType>(getGradient().getType()).getShape())

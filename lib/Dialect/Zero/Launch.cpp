@@ -14,9 +14,8 @@ ParseResult parseLists(OpAsmParser &parser, ArrayAttr &lists) {
   SmallVector<Attribute> outer;
   auto parseList = [&]() -> ParseResult {
     SmallVector<int64_t> inner;
-    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-          return parser.parseInteger(inner.emplace_back());
-        }))
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                       [&] { return parser.parseInteger(inner.emplace_back()); }))
       return failure();
     outer.push_back(parser.getBuilder().getI64ArrayAttr(inner));
     return success();
@@ -51,9 +50,9 @@ bool areLists(ArrayAttr lists) {
   return llvm::all_of(lists, [](Attribute list) {
     auto inner = dyn_cast<ArrayAttr>(list);
     return inner && llvm::all_of(inner, [](Attribute value) {
-      auto number = dyn_cast<IntegerAttr>(value);
-      return number && number.getType().isInteger(64);
-    });
+             auto number = dyn_cast<IntegerAttr>(value);
+             return number && number.getType().isInteger(64);
+           });
   });
 }
 
@@ -136,7 +135,8 @@ LogicalResult KernelOp::verify() {
   };
   for (Type type : llvm::concat<const Type>(getArgumentTypes(), getResultTypes()))
     if (!isStatic(type)) // (C1)
-      return emitOpError() << "expects static ranked tensors of at most 2^60 elements, got " << type;
+      return emitOpError() << "expects static ranked tensors of at most 2^60 elements, got "
+                           << type;
 
   if (ArrayAttr lists = getMayReuseAttr()) { // (C2)
     if (lists.size() != getNumResults() || !areLists(lists))
@@ -205,8 +205,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!places)
     return success();
   if (places.size() != getOuts().size()) // (C2)
-    return emitOpError() << "expects one place for each of " << getOuts().size()
-                         << " results, got " << places.size();
+    return emitOpError() << "expects one place for each of " << getOuts().size() << " results, got "
+                         << places.size();
   for (auto [i, place] : llvm::enumerate(places.getAsRange<PlaceAttr>())) {
     if (place.getValue() < 0)
       return emitOpError() << "expects a place of at least 0, got " << place.getValue();

@@ -19,7 +19,9 @@ void LaunchOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 void ScalarOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), getCell()); }
 void ViewOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), getParam()); }
 
-void AllGatherOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getFull(), getBucket()); }
+void AllGatherOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getFull(), getBucket());
+}
 void ResidentOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getFull(), getBucket()); }
 void WaitOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   if (getFull())

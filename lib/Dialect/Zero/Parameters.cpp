@@ -32,15 +32,15 @@ LogicalResult AllGatherStartOp::verifySymbolUses(SymbolTableCollection &symbols)
   if (failed(verifyBucketOf(*this, getBucketAttr(), getFuture().getType(), symbols))) // (C1)
     return failure();
   if (getInPlace() && getOffset()) // (C2)
-    return emitOpError() << "expects no place of its own for a gather in place, got " << *getOffset();
+    return emitOpError() << "expects no place of its own for a gather in place, got "
+                         << *getOffset();
   return success();
 }
 
 LogicalResult WaitOp::verify() {
   FlatSymbolRefAttr bucket = getFuture().getType().getBucket();
   if (getFull() && getFull().getType().getBucket() != bucket) // (C1)
-    return emitOpError() << "expects the full bucket " << bucket << ", got "
-                         << getFull().getType();
+    return emitOpError() << "expects the full bucket " << bucket << ", got " << getFull().getType();
   Operation *start = getFuture().getDefiningOp();
   if (!start)
     return success();

@@ -33,8 +33,8 @@ LogicalResult verifyCellHolds(Operation *op, CellOp cell, Type type) {
   llvm::append_range(shape, value.getShape());
   if (held == RankedTensorType::get(shape, value.getElementType()))
     return success();
-  return op->emitOpError() << "expects a cell of " << value << ", or with one such value a run, got "
-                           << held;
+  return op->emitOpError() << "expects a cell of " << value
+                           << ", or with one such value a run, got " << held;
 }
 
 } // namespace
@@ -143,7 +143,8 @@ LogicalResult CountOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto cell = lookup<CellOp>(*this, getCellAttr(), symbols);
   if (!cell)
     return failure();
-  if (!cell.getTensorType().getElementType().isInteger(64) || cell.getTensorType().getRank() > 1) // (C1)
+  if (!cell.getTensorType().getElementType().isInteger(64) ||
+      cell.getTensorType().getRank() > 1) // (C1)
     return emitOpError() << "expects an i64 cell of rank 0 or 1, got " << cell.getTensorType();
   if (!cast<RankedTensorType>(getLabels().getType()).getElementType().isInteger()) // (C2)
     return emitOpError() << "expects labels that are integers, got " << getLabels().getType();

@@ -44,8 +44,9 @@ void writeBuckets(OpBuilder &builder, ModuleOp module, const buckets::Plan &plan
   SmallVector<std::pair<std::string, ArrayAttr>> states;
   for (const buckets::Bucket &planned : plan.buckets) {
     std::string name = freeName(planned.name);
-    auto bucket = ir::BucketOp::create(builder, loc, name, static_cast<ir::BucketClass>(planned.kind),
-                                       config.ranks, planned.length, planned.chunk);
+    auto bucket =
+        ir::BucketOp::create(builder, loc, name, static_cast<ir::BucketClass>(planned.kind),
+                             config.ranks, planned.length, planned.chunk);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&bucket.getSlots());
     for (const buckets::Slot &slot : planned.slots) {

@@ -37,8 +37,9 @@ void buildUpdate(Sharded &sharded) {
   if (sharded.stage < 2)
     for (Attribute name : names) {
       auto bucket = cast<FlatSymbolRefAttr>(name);
-      Value grads = ir::GradsOp::create(builder, loc, ir::GradsType::get(builder.getContext(), bucket),
-                                        bucket, /*offset=*/nullptr);
+      Value grads =
+          ir::GradsOp::create(builder, loc, ir::GradsType::get(builder.getContext(), bucket),
+                              bucket, /*offset=*/nullptr);
       if (sharded.stage == 0)
         ir::AllReduceOp::create(builder, loc, grads);
       else

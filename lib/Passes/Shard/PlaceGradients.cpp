@@ -3,7 +3,7 @@
 // A bucket's grads value begins at its first contribution and ends behind its
 // last: kept in state, or reduced at once. Each contribution stands right behind
 // the launch that forms it, so that the slot meets its contributions in one
-// order at all stages.
+// order at all stages, and is reduced once (S4).
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,7 +105,8 @@ LogicalResult placeGradients(Sharded &sharded, MutableArrayRef<Contribution> con
 LogicalResult placeLoss(Sharded &sharded, Value loss) {
   OpResult result = launchResult(loss);
   if (!result || isReadByLaunch(result))
-    return emitError(loss.getLoc()) << "expects the loss to be a launch's result that nothing else reads";
+    return emitError(loss.getLoc())
+           << "expects the loss to be a launch's result that nothing else reads";
   OpBuilder builder(sharded.module.getContext());
   builder.setInsertionPointAfter(result.getOwner());
   Value value = reshapedTo(builder, result.getLoc(), result, loss.getType());

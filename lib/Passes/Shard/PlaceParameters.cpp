@@ -8,7 +8,7 @@
 //
 // The last region of forward and the first of backward are one where nothing
 // else is read between: a tied head is gathered once for logits and their
-// gradient.
+// gradient. Gathers are what (C1) counts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ namespace {
 class ParameterPlacer {
 public:
   explicit ParameterPlacer(Sharded &sharded)
-      : sharded(sharded), gathers(sharded.stage == 3),
-        block(sharded.microStep.getBody().front()), builder(sharded.module.getContext()) {}
+      : sharded(sharded), gathers(sharded.stage == 3), block(sharded.microStep.getBody().front()),
+        builder(sharded.module.getContext()) {}
 
   LogicalResult run() {
     findStale();

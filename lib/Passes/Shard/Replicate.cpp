@@ -112,7 +112,8 @@ private:
       request.param = cast<FlatSymbolRefAttr>(name);
       request.type = param.getTensorType();
       request.contributions = contributions.lookup(name);
-      // What no gradient reaches, but a launch reads, is kept and gathered as a frozen parameter is.
+      // What no gradient reaches, but a launch reads, is kept and gathered as a frozen parameter
+      // is.
       bool frozen = !param.getTrainable() || i < readCount;
       request.bucketClass = request.contributions ? ir::BucketClass::Trainable
                             : frozen              ? ir::BucketClass::Frozen

@@ -37,7 +37,7 @@ struct Sharded {
   ir::Config config;
   int64_t stage = 0; // what the IR does: 1 for stage 2 where gradients are reduced once a step
   ir::SegmentOp microStep, update;
-  llvm::SmallVector<ir::BucketOp> buckets; // in order of the text
+  llvm::SmallVector<ir::BucketOp> buckets;                       // in order of the text
   llvm::DenseMap<mlir::Attribute, ir::StateOp> states;           // by bucket
   llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> home; // parameter → bucket
   llvm::DenseMap<mlir::Attribute, nn::ParamOp> params;           // by symbol reference
@@ -73,16 +73,17 @@ struct Contribution {
 };
 
 /// Makes the launches of `micro_step` read their parameters through views of full buckets: gathered
-/// once a region of use at stage 3, resident below. Replaces nn.read, and whatever stood there before.
-/// Linear in the number of ops.
+/// once a region of use at stage 3, resident below. Replaces nn.read, and whatever stood there
+/// before. Linear in the number of ops.
 mlir::LogicalResult placeParameters(Sharded &sharded);
 
 /// Takes the accumulations out of `micro_step`, in their order.
 llvm::SmallVector<Contribution> takeContributions(Sharded &sharded);
 
-/// Accumulates each gradient right behind the launch that forms it, and reduces (from stage 2 on) or
-/// keeps a bucket's grads value behind its last one. Linear in the number of ops.
-mlir::LogicalResult placeGradients(Sharded &sharded, llvm::MutableArrayRef<Contribution> contributions);
+/// Accumulates each gradient right behind the launch that forms it, and reduces (from stage 2 on)
+/// or keeps a bucket's grads value behind its last one. Linear in the number of ops.
+mlir::LogicalResult placeGradients(Sharded &sharded,
+                                   llvm::MutableArrayRef<Contribution> contributions);
 
 /// Stores the loss behind the launch that forms it.
 mlir::LogicalResult placeLoss(Sharded &sharded, mlir::Value loss);
@@ -108,8 +109,10 @@ struct SlotRequest {
   mlir::ArrayAttr held; // what its bucket keeps
 };
 
-/// The planner's problem for parameters in order of first use; element types are numbered by first use.
-planning::buckets::Problem makeProblem(llvm::ArrayRef<SlotRequest> requests, const ir::Config &config);
+/// The planner's problem for parameters in order of first use; element types are numbered by first
+/// use.
+planning::buckets::Problem makeProblem(llvm::ArrayRef<SlotRequest> requests,
+                                       const ir::Config &config);
 
 /// Writes zero.bucket and zero.state for a plan of `requests`, at the builder.
 void writeBuckets(mlir::OpBuilder &builder, mlir::ModuleOp module,
