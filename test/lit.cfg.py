@@ -1,5 +1,6 @@
 # lit configuration: FileCheck tests over the tools in the build folder.
 import os
+import sys
 import lit.formats
 
 config.name = "zero"
@@ -12,3 +13,4 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.zero_build_dir, "bin"), config.llvm_tools_dir, os.environ["PATH"]])
 config.substitutions.append(("%testdir", config.test_source_root))
 config.substitutions.append(("%root", os.path.dirname(config.test_source_root)))
+config.substitutions.append(("%python", sys.executable))
