@@ -34,8 +34,7 @@ namespace {
 LogicalResult expandMath(LLVM::LLVMFuncOp function) {
   RewritePatternSet patterns(function.getContext());
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-    return name == math::ExpOp::getOperationName() || name == math::LogOp::getOperationName() ||
-           name == math::TanhOp::getOperationName() || name == math::ErfOp::getOperationName();
+    return name == math::ExpOp::getOperationName() || name == math::LogOp::getOperationName();
   });
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);

@@ -53,10 +53,12 @@ private:
                               "ElementLoweringInterface");
       if (auto constant = dyn_cast<nn::ConstantOp>(op); constant && !isa<DenseElementsAttr>(constant.getValue()))
         return op.emitOpError("expects a dense constant");
-      bool usesErf = isa<nn::ErfOp>(op) || (isa<nn::GeluOp, nn::GeluGradOp>(op) &&
-                                            !elementTypeOf(op.getResult(0)).isF32());
+      auto gelu = dyn_cast<nn::GeluOp>(op);
+      auto geluGrad = dyn_cast<nn::GeluGradOp>(op);
+      bool usesErf = isa<nn::ErfOp>(op) || (gelu && gelu.getKind() == nn::GeluKind::Erf) ||
+                     (geluGrad && geluGrad.getKind() == nn::GeluKind::Erf);
       if (usesErf && !elementTypeOf(op.getResult(0)).isF32())
-        return op.emitOpError("expects f32, got ") << op.getResult(0).getType();
+        return op.emitOpError("expects f32 for the error function, got ") << op.getResult(0).getType();
     }
     for (int64_t result : added) {
       Type type = cast<RankedTensorType>(kernel.getResultTypes()[result]).getElementType();
