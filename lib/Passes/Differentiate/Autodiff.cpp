@@ -62,9 +62,10 @@ public:
   }
 
   void findActive() {
+    SymbolTable symbols(function->getParentOp());
     for (Operation &op : function.front()) {
       if (auto read = dyn_cast<nn::ReadOp>(op)) {
-        auto param = SymbolTable::lookupNearestSymbolFrom<nn::ParamOp>(read, read.getParamAttr());
+        auto param = symbols.lookup<nn::ParamOp>(read.getParam());
         if (param && param.getTrainable())
           active.insert(read.getResult());
         continue;
@@ -81,6 +82,8 @@ public:
 
 private:
   LogicalResult walkBack(ArrayRef<Operation *> forward) {
+    Operation *terminator = function.front().getTerminator();
+    numbered = terminator->getPrevNode();
     for (Operation *op : llvm::reverse(forward)) {
       if (isa<nn::ReadOp>(op) ||
           !llvm::any_of(op->getResults(), [&](Value v) { return cotangents.contains(v); }))
@@ -98,9 +101,20 @@ private:
       SmallVector<Value> gradients(op->getNumOperands());
       if (failed(differentiable.vjp(builder, incoming, wanted, gradients)))
         return failure();
+      numberUpTo(terminator);
       propagate(op, gradients);
     }
     return success();
+  }
+
+  /// Counts the ops of backward as they are formed. To ask the block for their order would number all
+  /// of its ops anew after every insertion, which is quadratic.
+  void numberUpTo(Operation *terminator) {
+    Operation *next = numbered ? numbered->getNextNode() : &function.front().front();
+    for (; next != terminator; next = next->getNextNode()) {
+      formation[next] = static_cast<int64_t>(formation.size()) + 1;
+      numbered = next;
+    }
   }
 
   /// Hands each operand its gradient, in order of formation.
@@ -110,8 +124,8 @@ private:
       if (gradients[i])
         order.push_back(i);
     llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-      Operation *x = gradients[a].getDefiningOp(), *y = gradients[b].getDefiningOp();
-      return x && y && x != y && x->isBeforeInBlock(y);
+      return formation.lookup(gradients[a].getDefiningOp()) <
+             formation.lookup(gradients[b].getDefiningOp());
     });
     for (unsigned i : order)
       addCotangent(op->getOperand(i), gradients[i]);
@@ -130,6 +144,8 @@ private:
   OpBuilder &builder;
   DenseSet<Value> active;
   DenseMap<Value, Value> cotangents;
+  DenseMap<Operation *, int64_t> formation; // ops of backward; those before it have none
+  Operation *numbered = nullptr;            // the last op before the terminator that has its number
 };
 
 class Autodiff : public impl::AutodiffPassBase<Autodiff> {
