@@ -338,6 +338,17 @@ private:
         return launch.emitOpError("writes over an operand that lies nowhere");
       if (std::optional<int64_t> base = out.schedule.buffers[operand->buffer].offset)
         offset = *base + operand->begin;
+      // The kernel reads the bytes through other arguments too: they must allow the same.
+      auto kernel = symbols.lookup<ir::KernelOp>(launch.getKernel());
+      for (auto [i, other] : llvm::enumerate(launch.getArgs())) {
+        std::optional<Range> range = rangeOf(other);
+        bool meets = range && range->buffer == operand->buffer && range->begin < operand->end &&
+                     operand->begin < range->end;
+        if (meets && !llvm::is_contained(kernel.getMayReuseOf(result.getResultNumber()),
+                                         static_cast<int64_t>(i)))
+          return launch.emitOpError() << "(S1) writes result " << result.getResultNumber()
+                                      << " over bytes that operand " << i << " reads too";
+      }
     }
     int64_t buffer = addBuffer("result " + std::to_string(result.getResultNumber()) + " of " +
                                    launch.getKernel().str(),

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildSchedule.h"
+#include "Structure.h"
 
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
@@ -33,14 +34,17 @@ public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Level level = levelOf(module);
+    if (failed(verifyKernels(module)))
+      return signalPassFailure();
     if (level < Level::Sharded)
-      return; // pure SSA: MLIR's own verifier says all there is
+      return; // pure SSA: MLIR's own verifier says the rest
     SymbolTable symbols(module); // a lookup without one is linear in the module
-    if (failed(verifyGradients(module, symbols)) || failed(verifyUpdate(module, symbols)))
+    if (failed(verifyModule(module)) || failed(verifyGradients(module, symbols)) ||
+        failed(verifyUpdate(module, symbols)))
       return signalPassFailure();
     if (level >= Level::Scheduled)
       for (auto segment : module.getOps<ir::SegmentOp>())
-        if (failed(verifySchedule(segment)))
+        if (failed(verifySegment(segment, module, level)) || failed(verifySchedule(segment)))
           return signalPassFailure();
   }
 
@@ -104,20 +108,59 @@ private:
     return success();
   }
 
-  /// The norm covers every bucket of gradients once (N4), and each is updated once, slot by slot.
+  /// The norm covers every bucket of gradients once (N4), and each is updated once, slot by slot; what
+  /// a rank updated alone, and others hold too, is gathered in place behind the update.
   LogicalResult verifyUpdate(ModuleOp module, const SymbolTable &symbols) {
-    llvm::StringMap<int64_t> norms, updates;
-    for (auto segment : module.getOps<ir::SegmentOp>()) {
-      for (auto norm : segment.getBody().front().getOps<ir::NormOp>())
-        for (auto bucket : norm.getBuckets().getAsRange<FlatSymbolRefAttr>())
-          ++norms[bucket.getValue()];
-      for (auto update : segment.getBody().front().getOps<ir::UpdateOp>()) {
-        ++updates[update.getBucket()];
-        if (failed(verifyRanges(update, symbols)))
-          return failure();
+    llvm::StringMap<int64_t> norms, updates, gathers;
+    llvm::StringMap<bool> replicated; // updated by all ranks, from gradients that all of them reduced
+    for (auto segment : module.getOps<ir::SegmentOp>())
+      for (Operation &op : segment.getBody().front()) {
+        if (isa<ir::AllReduceOp, ir::AllReduceStartOp>(op))
+          replicated[cast<ir::GradsType>(op.getOperand(0).getType()).getBucket().getValue()] = true;
+        if (auto norm = dyn_cast<ir::NormOp>(op))
+          for (auto bucket : norm.getBuckets().getAsRange<FlatSymbolRefAttr>()) {
+            ++norms[bucket.getValue()];
+            if (norm.getReplicated() != replicated.lookup(bucket.getValue()))
+              return norm.emitOpError("(N4) expects to be summed over ranks exactly where each of "
+                                      "them holds pieces of the gradients");
+          }
+        if (auto update = dyn_cast<ir::UpdateOp>(op)) {
+          ++updates[update.getBucket()];
+          if (update.getReplicated() != replicated.lookup(update.getBucket()))
+            return update.emitOpError("(S4) expects every rank to update what it holds reduced "
+                                      "gradients of");
+          if (failed(verifyRanges(update, symbols)))
+            return failure();
+        }
+        StringRef gathered;
+        if (auto gather = dyn_cast<ir::AllGatherInPlaceOp>(op))
+          gathered = gather.getBucket();
+        if (auto start = dyn_cast<ir::AllGatherStartOp>(op); start && start.getInPlace())
+          gathered = start.getBucket();
+        if (gathered.empty())
+          continue;
+        ++gathers[gathered];
+        if (!updates.lookup(gathered))
+          return op.emitOpError("(S1) expects to gather parameters behind their update");
       }
-    }
     for (auto state : module.getOps<ir::StateOp>()) {
+      bool trained = static_cast<bool>(state.findGradient());
+      bool everywhere = replicated.lookup(state.getBucket());
+      for (auto held : state.getHeld().getAsRange<ir::HeldAttr>()) {
+        bool isMoment = held.getKind() == ir::StateKind::Master ||
+                        held.getKind() == ir::StateKind::Moment1 ||
+                        held.getKind() == ir::StateKind::Moment2;
+        if (trained && isMoment && held.getSharded() == everywhere)
+          return state.emitOpError() << "(S4) expects to hold " << stringifyStateKind(held.getKind())
+                                     << (everywhere ? " full" : " sharded")
+                                     << ", as it is updated";
+      }
+      ir::HeldAttr param = state.find(ir::StateKind::Param);
+      int64_t gathersDue = trained && param && !param.getSharded() && !everywhere;
+      if (gathers.lookup(state.getBucket()) != gathersDue)
+        return state.emitOpError() << "(C1) expects " << gathersDue
+                                   << " gathers in place behind the update, got "
+                                   << gathers.lookup(state.getBucket());
       int64_t want = state.findGradient() ? 1 : 0;
       if (norms.lookup(state.getBucket()) != want)
         return state.emitOpError() << "(N4) expects the norm to cover the bucket "
@@ -151,6 +194,10 @@ private:
     FailureOr<SegmentSchedule> built = buildSchedule(segment, getOperation());
     if (failed(built))
       return failure();
+    if (built->schedule.arenaBytes)
+      for (const planning::schedule::Buffer &buffer : built->schedule.buffers)
+        if (!buffer.offset)
+          return segment.emitOpError() << "(M1) expects a place for '" << buffer.name << "'";
     if (std::optional<std::string> wrong = planning::schedule::check(built->schedule))
       return segment.emitOpError() << "expects a schedule that can be checked: " << *wrong;
     std::vector<planning::schedule::Violation> violations = planning::schedule::verify(built->schedule, 10);
