@@ -173,6 +173,10 @@ private:
                                    << ": run nn-close-batch first";
     if (forward.getName() == kJointName)
       return forward.emitError("expects a graph that is not differentiated, got @joint");
+    for (auto param : getOperation().getOps<nn::ParamOp>())
+      if (StringRef name = param.getSymName(); name == kJointName || name == kCountName)
+        return param.emitError() << "expects a symbol of another name than @" << name
+                                 << ", which the schedule uses";
     return success();
   }
 

@@ -194,3 +194,22 @@ func.func @loss(%all: tensor<3xi32>) -> tensor<f32> {
 func.func @joint(%x: tensor<f32>) -> tensor<f32> {
   return %x : tensor<f32>
 }
+
+// -----
+
+// Names of the functions that the pass makes.
+// expected-error @below {{expects a symbol of another name than @count, which the schedule uses}}
+nn.param @count : tensor<f32> init ones
+func.func @loss() -> tensor<f32> {
+  %w = nn.read @count : tensor<f32>
+  return %w : tensor<f32>
+}
+
+// -----
+
+// expected-error @below {{expects a symbol of another name than @joint, which the schedule uses}}
+nn.param @joint : tensor<f32> init ones
+func.func @loss() -> tensor<f32> {
+  %w = nn.read @joint : tensor<f32>
+  return %w : tensor<f32>
+}
