@@ -120,7 +120,7 @@ Index IndexMath::mul(const Index &x, int64_t factor) {
 }
 
 Index IndexMath::rem(const Index &x, int64_t n) {
-  if (n == 1)
+  if (n <= 1) // an empty dimension has no index
     return Index();
   if (x.isConstant())
     return Index(x.constant % n);
@@ -128,7 +128,7 @@ Index IndexMath::rem(const Index &x, int64_t n) {
 }
 
 Index IndexMath::div(const Index &x, int64_t n) {
-  if (n == 1)
+  if (n <= 1)
     return x;
   if (x.isConstant())
     return Index(x.constant / n);
