@@ -17,7 +17,8 @@ static llvm::Error saveBehind(llvm::Error failure, TrainingRun &run, llvm::Strin
     return failure;
   if (llvm::Error error = run.save(path))
     return llvm::joinErrors(std::move(failure), std::move(error));
-  progress.note("weights after " + std::to_string(run.stepsTaken()) + " steps are in " + path.str());
+  progress.note("weights after " + std::to_string(run.stepsTaken()) + " steps are in " +
+                path.str());
   return failure;
 }
 

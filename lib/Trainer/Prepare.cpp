@@ -76,9 +76,10 @@ llvm::Expected<OwningOpRef<ModuleOp>> readModel(Compiler &compiler, const ModelO
   if (extension == ".json")
     return buildModel(compiler, options);
   if (extension != ".mlir" && extension != ".mlirbc")
-    return inputError(options.path,
-                      "expects a model named .mlir, .mlirbc or .json (a Hugging Face config), got " +
-                          (extension.empty() ? "no extension" : training::quoted(extension)));
+    return inputError(
+        options.path,
+        "expects a model named .mlir, .mlirbc or .json (a Hugging Face config), got " +
+            (extension.empty() ? "no extension" : training::quoted(extension)));
   if (options.seqLen || options.allowDropout)
     return inputError(options.path, "expects --seq-len and --no-dropout only with a config.json");
   OwningOpRef<ModuleOp> module = compiler.parseFile(options.path);

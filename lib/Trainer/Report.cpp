@@ -42,7 +42,8 @@ public:
     int64_t states = 0;
     for (int64_t bytes : report.modelStateBytes)
       states += bytes;
-    report.paddingBytes = static_cast<int64_t>(arena.getPersistent()) - states - report.controlBytes;
+    report.paddingBytes =
+        static_cast<int64_t>(arena.getPersistent()) - states - report.controlBytes;
     for (auto segment : module.getOps<ir::SegmentOp>()) {
       countCommunication(segment);
       if (failed(sweep(segment)))
@@ -76,9 +77,9 @@ private:
       ir::StateOp state = index.states.lookup(bucket.getSymName());
       for (Attribute attr : state ? state.getHeld() : ArrayAttr()) {
         auto held = cast<ir::HeldAttr>(attr);
-        total[static_cast<size_t>(held.getKind())] +=
-            static_cast<__int128>(elements) * (held.getType().getIntOrFloatBitWidth() / 8) *
-            (held.getSharded() ? 1 : config.ranks);
+        total[static_cast<size_t>(held.getKind())] += static_cast<__int128>(elements) *
+                                                      (held.getType().getIntOrFloatBitWidth() / 8) *
+                                                      (held.getSharded() ? 1 : config.ranks);
       }
     }
     for (size_t kind = 0; kind < total.size(); ++kind)

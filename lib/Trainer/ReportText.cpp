@@ -62,19 +62,20 @@ std::string summaryText(const Report &report) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "parameters     " << report.parameters << " trainable (" << report.decayedParameters
-     << " with weight decay, " << report.otherParameters << " without), "
-     << report.frozenParameters << " frozen, " << report.unusedParameters << " unused\n";
-  os << "ranks          " << report.ranks << ", stage " << report.stage << ", "
-     << report.microSteps << (report.microSteps == 1 ? " micro-step" : " micro-steps") << " a step\n";
+     << " with weight decay, " << report.otherParameters << " without), " << report.frozenParameters
+     << " frozen, " << report.unusedParameters << " unused\n";
+  os << "ranks          " << report.ranks << ", stage " << report.stage << ", " << report.microSteps
+     << (report.microSteps == 1 ? " micro-step" : " micro-steps") << " a step\n";
   os << "arena          " << formatSize(report.arenaBytes) << " a rank (" << report.arenaBytes
      << " bytes; lower bound " << report.arenaLowerBoundBytes << ")\n";
   os << "  at the peak ";
   for (auto [i, row] : llvm::enumerate(rowsOf(report.peak)))
     os << (i ? ", " : " ") << row.first << " " << formatSize(row.second);
   os << "\n";
-  os << "communication  " << report.communication.total() << " elements a step and rank (all_gather "
-     << report.communication.allGather << ", reduce_scatter " << report.communication.reduceScatter
-     << ", all_reduce " << report.communication.allReduce << ")\n";
+  os << "communication  " << report.communication.total()
+     << " elements a step and rank (all_gather " << report.communication.allGather
+     << ", reduce_scatter " << report.communication.reduceScatter << ", all_reduce "
+     << report.communication.allReduce << ")\n";
   return text;
 }
 
@@ -84,8 +85,9 @@ llvm::Error checkBudget(const Report &report, int64_t budgetBytes) {
   constexpr size_t kNamed = 5;
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "error: expects an arena of at most " << budgetBytes << " bytes a rank (--memory-budget), got "
-     << report.arenaBytes << ": " << report.arenaBytes - budgetBytes << " bytes are missing";
+  os << "error: expects an arena of at most " << budgetBytes
+     << " bytes a rank (--memory-budget), got " << report.arenaBytes << ": "
+     << report.arenaBytes - budgetBytes << " bytes are missing";
   if (report.arenaLowerBoundBytes <= budgetBytes)
     os << ", though the lower bound of " << report.arenaLowerBoundBytes << " would fit";
   os << "; at the peak, ";

@@ -22,7 +22,8 @@ BatchType batchType(zrt::ElementType type) {
                                          : BatchType::F32;
 }
 
-/// The batch as the program takes it: the inputs of its micro-step. Labels are those that are counted.
+/// The batch as the program takes it: the inputs of its micro-step. Labels are those that are
+/// counted.
 std::vector<BatchArgument> batchArguments(const zrt::Program &program) {
   std::vector<BatchArgument> arguments;
   const zrt::Segment *counted = program.findSegment(kCountSegment);
@@ -37,9 +38,9 @@ std::vector<BatchArgument> batchArguments(const zrt::Program &program) {
     bool isLabels = counted && llvm::any_of(counted->inputs, [&](const zrt::Input &label) {
                       return label.name == input.name;
                     });
-    argument.role = isLabels                            ? BatchRole::Labels
+    argument.role = isLabels                          ? BatchRole::Labels
                     : argument.type == BatchType::F32 ? BatchRole::Other
-                                                        : BatchRole::Tokens;
+                                                      : BatchRole::Tokens;
     arguments.push_back(std::move(argument));
   }
   return arguments;
@@ -111,9 +112,8 @@ llvm::Error Trainer::openInputs(const TrainOptions &options) {
   schedule = options.schedule;
   if (options.data.empty() && options.steps == 0)
     return llvm::Error::success();
-  llvm::Expected<std::unique_ptr<DataSet>> opened =
-      openData(options.data, batchArguments(program),
-               {program.ranks, program.microSteps, options.seed});
+  llvm::Expected<std::unique_ptr<DataSet>> opened = openData(
+      options.data, batchArguments(program), {program.ranks, program.microSteps, options.seed});
   if (!opened)
     return opened.takeError();
   data = std::move(*opened);
@@ -179,12 +179,12 @@ llvm::Expected<StepRecord> Trainer::step() {
 
 llvm::Error Trainer::nonFinite() const {
   bool named = result.firstNonFinite != "loss";
-  return plainError(stepText() + ": expects a finite loss and finite gradients, got a loss of " +
-                    std::to_string(result.loss) + " and " +
-                    (named ? "a gradient that is not finite, first of parameter " +
-                                 quoted(result.firstNonFinite)
-                           : std::string("finite gradients")) +
-                    "; the weights are as they were before this step");
+  return plainError(
+      stepText() + ": expects a finite loss and finite gradients, got a loss of " +
+      std::to_string(result.loss) + " and " +
+      (named ? "a gradient that is not finite, first of parameter " + quoted(result.firstNonFinite)
+             : std::string("finite gradients")) +
+      "; the weights are as they were before this step");
 }
 
 /// What rank by rank went over the wire, against the plan (C1).
@@ -196,11 +196,12 @@ llvm::Error Trainer::checkTraffic() const {
         sent.reduceScatterElements == plan.reduceScatter &&
         sent.allReduceElements == plan.allReduce)
       continue;
-    return plainError("rank " + llvm::Twine(rank) + ": expects to send (all_gather, reduce_scatter, all_reduce) " +
-                      shapeText({plan.allGather, plan.reduceScatter, plan.allReduce}) +
-                      " elements in a step, as planned, got " +
-                      shapeText({sent.allGatherElements, sent.reduceScatterElements,
-                                 sent.allReduceElements}));
+    return plainError(
+        "rank " + llvm::Twine(rank) +
+        ": expects to send (all_gather, reduce_scatter, all_reduce) " +
+        shapeText({plan.allGather, plan.reduceScatter, plan.allReduce}) +
+        " elements in a step, as planned, got " +
+        shapeText({sent.allGatherElements, sent.reduceScatterElements, sent.allReduceElements}));
   }
   return llvm::Error::success();
 }

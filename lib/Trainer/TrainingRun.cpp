@@ -26,8 +26,8 @@ llvm::Error TrainingRun::save(llvm::StringRef path) const {
   for (const ParameterSpec &spec : parameters())
     tensors.push_back({spec.name, DType::F32, spec.shape});
   return writeSafetensors(path, tensors, [&](size_t index, llvm::MutableArrayRef<uint8_t> bytes) {
-    return readParameter(
-        index, {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)});
+    return readParameter(index,
+                         {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)});
   });
 }
 
@@ -57,7 +57,8 @@ llvm::Error loadWeights(llvm::StringRef path, llvm::ArrayRef<ParameterSpec> para
 llvm::Expected<int64_t> numberOfSteps(std::optional<int64_t> asked, std::optional<int64_t> inData,
                                       llvm::StringRef path) {
   if (!asked && !inData)
-    return inputError(path, "expects a number of steps (--steps) for data without an end, got none");
+    return inputError(path,
+                      "expects a number of steps (--steps) for data without an end, got none");
   if (asked && inData && *asked > *inData)
     return inputError(path, "expects data for " + llvm::Twine(*asked) + " steps (--steps), got " +
                                 llvm::Twine(*inData));

@@ -58,8 +58,8 @@ static GoldenCase readCase(const std::string &name) {
   compile.eps = number("eps");
   compile.weightDecay = number("weight_decay");
   compile.clip = number("clip");
-  golden.options.schedule = {ScheduleKind::Cosine, number("lr"), recipe.getInteger("warmup").value(),
-                             golden.steps};
+  golden.options.schedule = {ScheduleKind::Cosine, number("lr"),
+                             recipe.getInteger("warmup").value(), golden.steps};
   golden.options.weights = golden.folder + "model.safetensors";
   golden.options.data = golden.folder + "batches.safetensors";
   llvm::json::Value trace = readJson(golden.folder + "trace_f64.json");
@@ -92,7 +92,8 @@ ModelOptions GoldenCase::model(int64_t ranks) const {
   return options;
 }
 
-std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &run, std::string &error) {
+std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &run,
+                                     std::string &error) {
   ModelOptions model = golden.model(run.ranks);
   auto module = readModel(sharedCompiler(), model);
   if (!module) {

@@ -55,7 +55,8 @@ struct Outcome {
   std::string error; // why there are no more records
 };
 
-std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &run, std::string &error);
+std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &run,
+                                     std::string &error);
 Outcome train(const GoldenCase &golden, const Variant &run);
 Weights weightsOf(const Trainer &trainer);
 

@@ -46,7 +46,8 @@ TEST(Failure, ModulesOfAnyLevelTrain) {
     options.compile.stage = 3;
     options.compile.microBatch = 2;
     options.compile.until = level;
-    ASSERT_TRUE(sharedCompiler().run(**module, options.compile)) << sharedCompiler().takeDiagnostics();
+    ASSERT_TRUE(sharedCompiler().run(**module, options.compile))
+        << sharedCompiler().takeDiagnostics();
     std::string text;
     llvm::raw_string_ostream os(text);
     (*module)->print(os);

@@ -60,7 +60,8 @@ TEST(Ledger, M1_ArenaIsReportedPlannedAndAllocated) {
     }
 }
 
-// The states of WALKTHROUGH.md at 3 ranks: 82 trainable, 4 frozen, 6 unused elements, two micro-steps.
+// The states of WALKTHROUGH.md at 3 ranks: 82 trainable, 4 frozen, 6 unused elements, two
+// micro-steps.
 TEST(Ledger, M2_TinyAsInTheWalkthrough) {
   const int64_t totals[] = {1352, 914, 695, 449};
   for (int64_t stage : {0, 1, 2, 3}) {
@@ -88,9 +89,9 @@ TEST(Ledger, C1_TinyAsInTheWalkthrough) {
   struct Sent {
     int64_t allGather, reduceScatter, allReduce;
   };
-  // Stage 0: an all-reduce of 87 counts twice: 2·87·2/3 = 116. Stage 1: 87·2/3 = 58 each way. Stage 2
-  // reduces both micro-steps. Stage 3 gathers, a micro-step, b0 twice (28), b1 twice (8), f0 once (4),
-  // b2 twice (32), b3 once (4), b4 twice (32), b5 once (4) = 112.
+  // Stage 0: an all-reduce of 87 counts twice: 2·87·2/3 = 116. Stage 1: 87·2/3 = 58 each way. Stage
+  // 2 reduces both micro-steps. Stage 3 gathers, a micro-step, b0 twice (28), b1 twice (8), f0 once
+  // (4), b2 twice (32), b3 once (4), b4 twice (32), b5 once (4) = 112.
   const Sent expected[] = {{0, 0, 116}, {58, 58, 0}, {58, 116, 0}, {224, 116, 0}};
   for (int64_t stage : {0, 1, 2, 3}) {
     SCOPED_TRACE(stage);
@@ -127,13 +128,15 @@ TEST(Ledger, C1_Formulas) {
         elements += bucket.lengthElements;
         largest = std::max(largest, bucket.lengthElements);
       }
-      int64_t unit = elements / ranks * (ranks - 1), total = trainer->report().communication.total();
+      int64_t unit = elements / ranks * (ranks - 1),
+              total = trainer->report().communication.total();
       if (stage <= 1)
         EXPECT_EQ(total, 2 * unit);
       else if (stage == 2)
         EXPECT_EQ(total, 5 * unit);
       else
-        // The tied embedding adds at most one region of use; what backward doesn't read is left out.
+        // The tied embedding adds at most one region of use; what backward doesn't read is left
+        // out.
         EXPECT_TRUE(total > 2 * 4 * unit && total <= 3 * 4 * unit + 4 * largest) << total;
     }
 }
@@ -169,9 +172,9 @@ TEST(Ledger, M4_BucketBytesDoNotGrowWithDepth) {
     std::string h = "%x";
     for (int i = 0; i < layers; ++i) {
       std::string n = std::to_string(i);
-      text += "%p" + n + " = nn.read @w" + n + " : tensor<16x16xf32>\n%u" + n + " = nn.linear " + h +
-              ", %p" + n + " : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>\n%h" + n +
-              " = nn.gelu tanh %u" + n + " : tensor<4x16xf32>\n";
+      text += "%p" + n + " = nn.read @w" + n + " : tensor<16x16xf32>\n%u" + n + " = nn.linear " +
+              h + ", %p" + n + " : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>\n%h" +
+              n + " = nn.gelu tanh %u" + n + " : tensor<4x16xf32>\n";
       h = "%h" + n;
     }
     text += "%l = nn.cross_entropy " + h +

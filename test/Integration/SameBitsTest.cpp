@@ -45,7 +45,8 @@ TEST(SameBits, N1_MlpAtAllRanks) {
     expectSameAtAllStages("mlp", ranks, 50);
 }
 
-// With two micro-steps, stages that reduce once a step agree, and those that reduce every micro-step.
+// With two micro-steps, stages that reduce once a step agree, and those that reduce every
+// micro-step.
 TEST(SameBits, N1_TwoMicroStepsAgreeInTwoGroups) {
   const GoldenCase &golden = goldenCase("tiny");
   for (int64_t ranks : {2, 3, 6}) {
@@ -55,8 +56,9 @@ TEST(SameBits, N1_TwoMicroStepsAgreeInTwoGroups) {
     for (int64_t bytes : kBucketBytes) {
       for (int64_t stage : {0, 1})
         expectSame(train(golden, {.ranks = ranks, .stage = stage, .bucketBytes = bytes}), once);
-      expectSame(train(golden, {.ranks = ranks, .stage = 2, .bucketBytes = bytes, .reduceEvery = "step"}),
-                 once);
+      expectSame(
+          train(golden, {.ranks = ranks, .stage = 2, .bucketBytes = bytes, .reduceEvery = "step"}),
+          once);
       for (int64_t stage : {2, 3})
         expectSame(train(golden, {.ranks = ranks, .stage = stage, .bucketBytes = bytes}), every);
     }

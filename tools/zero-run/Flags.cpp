@@ -22,8 +22,8 @@ using Switch = cl::opt<bool>;
 
 namespace {
 
-constexpr int64_t kMaxRanks = 65536;           // that a plan is made for
-constexpr int64_t kMaxThreadRanks = 1024;      // that train in one process
+constexpr int64_t kMaxRanks = 65536;      // that a plan is made for
+constexpr int64_t kMaxThreadRanks = 1024; // that train in one process
 constexpr int64_t kMaxMicroSteps = int64_t(1) << 20;
 constexpr int64_t kMaxBucketBytes = int64_t(1) << 50;
 constexpr int64_t kMaxThreads = 4096;
@@ -48,8 +48,9 @@ Text stage("stage", cl::init("0"), cl::value_desc("s"), cl::cat(parallelFlags),
                     "parameters too (default: 0)"));
 Text accumulate("accumulate", cl::init("1"), cl::value_desc("n"), cl::cat(parallelFlags),
                 cl::desc("Micro-steps whose gradients one step sums (default: 1)"));
-Text bucketBytes("bucket-bytes", cl::init("25MiB"), cl::value_desc("size"), cl::cat(parallelFlags),
-                 cl::desc("Bytes of a bucket and of the chunks that collectives move (default: 25MiB)"));
+Text bucketBytes(
+    "bucket-bytes", cl::init("25MiB"), cl::value_desc("size"), cl::cat(parallelFlags),
+    cl::desc("Bytes of a bucket and of the chunks that collectives move (default: 25MiB)"));
 Text reduceEvery("reduce-every", cl::init("micro-step"), cl::value_desc("when"),
                  cl::cat(parallelFlags),
                  cl::desc("Stage 2: reduce gradients every micro-step, or once a step with full "
@@ -65,12 +66,14 @@ Text target("target", cl::init("cpu"), cl::value_desc("target"), cl::cat(paralle
 Text gradDtype("grad-dtype", cl::init("f32"), cl::value_desc("type"), cl::cat(parallelFlags),
                cl::desc("Type of accumulated gradients: f32 (default: f32)"));
 
-Text data("data", cl::value_desc("file"), cl::cat(trainingFlags),
-          cl::desc("Batches: .txt (bytes are tokens), .bin (uint16 tokens) or .safetensors (tensors "
-                   "named as the model's arguments, [step, micro-step, global batch, …])"));
-Text weights("weights", cl::value_desc("file"), cl::cat(trainingFlags),
-             cl::desc("Initial weights: .safetensors, or a Hugging Face folder (default: drawn from "
-                      "--seed)"));
+Text
+    data("data", cl::value_desc("file"), cl::cat(trainingFlags),
+         cl::desc("Batches: .txt (bytes are tokens), .bin (uint16 tokens) or .safetensors (tensors "
+                  "named as the model's arguments, [step, micro-step, global batch, …])"));
+Text
+    weights("weights", cl::value_desc("file"), cl::cat(trainingFlags),
+            cl::desc("Initial weights: .safetensors, or a Hugging Face folder (default: drawn from "
+                     "--seed)"));
 Text steps("steps", cl::value_desc("n"), cl::cat(trainingFlags),
            cl::desc("Steps to train (default: all of a .safetensors data file)"));
 Text seed("seed", cl::init("0"), cl::value_desc("n"), cl::cat(trainingFlags),
@@ -91,15 +94,17 @@ Text momentum("momentum", cl::init("0"), cl::value_desc("x"), cl::cat(trainingFl
               cl::desc("Momentum of sgd (default: 0)"));
 Text clip("clip", cl::init("0"), cl::value_desc("norm"), cl::cat(trainingFlags),
           cl::desc("Bound on the global gradient norm; 0 for none (default: 0)"));
-Text schedule("schedule", cl::init("constant"), cl::value_desc("kind"), cl::cat(trainingFlags),
-              cl::desc("Learning rate behind the warm-up: constant, or linear or cosine down to 0 at "
-                       "the last step (default: constant)"));
+Text schedule(
+    "schedule", cl::init("constant"), cl::value_desc("kind"), cl::cat(trainingFlags),
+    cl::desc("Learning rate behind the warm-up: constant, or linear or cosine down to 0 at "
+             "the last step (default: constant)"));
 Text warmup("warmup", cl::init("0"), cl::value_desc("steps"), cl::cat(trainingFlags),
             cl::desc("Steps over which the learning rate rises (default: 0)"));
-Text lossMean("loss-mean", cl::init("step"), cl::value_desc("over"), cl::cat(trainingFlags),
-              cl::desc("What a mean loss divides by: the labels of the whole step, or, as plain data "
-                       "parallelism does, of each micro-step or rank: step, micro-step, rank "
-                       "(default: step)"));
+Text lossMean(
+    "loss-mean", cl::init("step"), cl::value_desc("over"), cl::cat(trainingFlags),
+    cl::desc("What a mean loss divides by: the labels of the whole step, or, as plain data "
+             "parallelism does, of each micro-step or rank: step, micro-step, rank "
+             "(default: step)"));
 Text lossScale("loss-scale", cl::init("1"), cl::value_desc("x"), cl::cat(trainingFlags),
                cl::desc("Scale of the loss in backward; 1 in f32 (default: 1)"));
 Text growthInterval("growth-interval", cl::value_desc("steps"), cl::cat(trainingFlags), cl::Hidden,
@@ -109,17 +114,20 @@ Text save("save", cl::value_desc("file"), cl::cat(outputFlags),
           cl::desc("Write all weights there at the end (.safetensors)"));
 Text log("log", cl::value_desc("file"), cl::cat(outputFlags),
          cl::desc("Write one JSON object a step there"));
-Text report("report", cl::value_desc("file"), cl::cat(outputFlags),
-            cl::desc("Write memory and communication of the plan there, as JSON; - for standard output"));
+Text report(
+    "report", cl::value_desc("file"), cl::cat(outputFlags),
+    cl::desc("Write memory and communication of the plan there, as JSON; - for standard output"));
 Switch dryRun("dry-run", cl::cat(outputFlags), cl::desc("Plan and report, and run nothing"));
 
 Switch reference("reference", cl::cat(debugFlags),
                  cl::desc("Train with the f64 reference interpreter in place of the compiled "
                           "program: slow, and the judge of it"));
 Switch profile("profile", cl::cat(debugFlags), cl::desc("Print where the time of a step goes"));
-Switch poison("poison", cl::cat(debugFlags),
-              cl::desc("Fill memory that nothing should read with NaN, and guard the arena's ends"));
-Switch printTable("print-table", cl::cat(debugFlags), cl::desc("Print the step table, and run nothing"));
+Switch
+    poison("poison", cl::cat(debugFlags),
+           cl::desc("Fill memory that nothing should read with NaN, and guard the arena's ends"));
+Switch printTable("print-table", cl::cat(debugFlags),
+                  cl::desc("Print the step table, and run nothing"));
 Text object("emit-object", cl::value_desc("file"), cl::cat(debugFlags),
             cl::desc("Write kernels and step table there as an object file, and run nothing"));
 Switch cleanPasses("clean-passes", cl::cat(debugFlags), cl::Hidden,
@@ -169,8 +177,8 @@ bool readOnly(Text &flag, llvm::StringRef known, llvm::ArrayRef<llvm::StringRef>
   if (flag.getValue() == known)
     return true;
   if (llvm::is_contained(later, llvm::StringRef(flag)))
-    return refuse(spelled(flag) + " " + flag.getValue() + " is not supported in this version; expects " +
-                  known);
+    return refuse(spelled(flag) + " " + flag.getValue() +
+                  " is not supported in this version; expects " + known);
   return refuse("expects " + spelled(flag) + " to be " + known + ", got " +
                 (flag.empty() ? "nothing" : flag.getValue()));
 }
@@ -220,7 +228,8 @@ bool readParallel(Flags &flags) {
   if (!readInteger(ranks, compile.ranks, 1, kMaxRanks) ||
       !readInteger(stage, compile.stage, 0, 3) ||
       !readInteger(accumulate, compile.microSteps, 1, kMaxMicroSteps) ||
-      !take(parseSize(spelled(bucketBytes), bucketBytes, 1, kMaxBucketBytes), compile.bucketBytes) ||
+      !take(parseSize(spelled(bucketBytes), bucketBytes, 1, kMaxBucketBytes),
+            compile.bucketBytes) ||
       !readInteger(threads, compile.threadsPerRank, 1, kMaxThreads) ||
       !readWord(reduceEvery, compile.reduceEvery, {"step", "micro-step"}))
     return false;
@@ -295,7 +304,8 @@ bool readOutput(Flags &flags) {
   for (Text *flag : {&log, &save})
     if (stops && !flag->empty())
       return refuse("expects " + spelled(*flag) + " only with a run that trains");
-  if (reference && (stops || profile || poison || !report.empty() || memoryBudget.getNumOccurrences()))
+  if (reference &&
+      (stops || profile || poison || !report.empty() || memoryBudget.getNumOccurrences()))
     return refuse("expects --reference without --dry-run, --report, --memory-budget, --profile, "
                   "--poison, --print-table and --emit-object: it compiles nothing");
   if (reference && lossMean.getValue() != "step")
@@ -319,8 +329,9 @@ void dropForeignFlags() {
   llvm::SmallVector<cl::Option *> foreign;
   for (auto &[name, option] : cl::getRegisteredOptions())
     if (llvm::none_of(option->Categories, [](cl::OptionCategory *category) {
-          return llvm::is_contained({&modelFlags, &parallelFlags, &trainingFlags, &outputFlags, &debugFlags},
-                                    category) ||
+          return llvm::is_contained(
+                     {&modelFlags, &parallelFlags, &trainingFlags, &outputFlags, &debugFlags},
+                     category) ||
                  category->getName() == "Generic Options"; // --help, --version
         }))
       foreign.push_back(option);
@@ -341,11 +352,14 @@ std::optional<Flags> parseFlags(int argc, char **argv) {
   llvm::raw_string_ostream stream(errors);
   if (!cl::ParseCommandLineOptions(
           argc, argv,
-          "Compiles a model for N ranks and trains it. Sizes are bytes, or take KiB, MiB, GiB, TiB.\n\n"
-          "  zero-run config.json --micro-batch 8 --seq-len 128 --ranks 2 --stage 3 --data text.txt "
+          "Compiles a model for N ranks and trains it. Sizes are bytes, or take KiB, MiB, GiB, "
+          "TiB.\n\n"
+          "  zero-run config.json --micro-batch 8 --seq-len 128 --ranks 2 --stage 3 --data "
+          "text.txt "
           "--steps 300\n"
           "  zero-run model.mlir --ranks 256 --stage 3 --dry-run --report plan.json\n\n"
-          "Exit codes: 0 done, 1 bad input, 2 wrong flags, 130 ended by Ctrl-C (after the step, with "
+          "Exit codes: 0 done, 1 bad input, 2 wrong flags, 130 ended by Ctrl-C (after the step, "
+          "with "
           "weights saved).\n",
           &stream)) {
     llvm::errs() << errors;

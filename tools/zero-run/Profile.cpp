@@ -26,7 +26,8 @@ void printProfile(llvm::ArrayRef<zrt::RowProfile> rows, llvm::raw_ostream &os) {
     all += row.seconds;
   }
   std::vector<std::pair<std::string, Total>> sorted(totals.begin(), totals.end());
-  llvm::stable_sort(sorted, [](const auto &a, const auto &b) { return a.second.seconds > b.second.seconds; });
+  llvm::stable_sort(
+      sorted, [](const auto &a, const auto &b) { return a.second.seconds > b.second.seconds; });
   os << llvm::format("%-40s %8s %12s %7s %8s\n", "kernel", "runs", "total ms", "share", "GF/s");
   for (auto &[label, total] : sorted) {
     os << llvm::format("%-40s %8lld %12.3f %6.1f%%", label.c_str(),

@@ -8,8 +8,8 @@
 
 namespace zero::run {
 
-/// One line a kernel or collective, the slowest first: runs, milliseconds over all steps, share of all
-/// rows' time, GF/s. Rank 0's times.
+/// One line a kernel or collective, the slowest first: runs, milliseconds over all steps, share of
+/// all rows' time, GF/s. Rank 0's times.
 void printProfile(llvm::ArrayRef<zrt::RowProfile> rows, llvm::raw_ostream &os);
 
 } // namespace zero::run

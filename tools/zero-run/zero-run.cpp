@@ -133,9 +133,8 @@ static int compileOnly(Compiler &compiler, mlir::ModuleOp module, const Flags &f
   std::vector<char> object = compiler.emitObject(module);
   if (object.empty())
     return refuse(compilerError(compiler));
-  if (llvm::Error error = writeFile(flags.object, [&](llvm::raw_ostream &os) {
-        os.write(object.data(), object.size());
-      }))
+  if (llvm::Error error = writeFile(
+          flags.object, [&](llvm::raw_ostream &os) { os.write(object.data(), object.size()); }))
     return refuse(std::move(error));
   return 0;
 }

@@ -17,8 +17,8 @@ struct LoopOptions {
 
 enum class Ending { Finished, Interrupted };
 
-/// Opens the log and checks that `save` can be written, then takes all steps, and saves. Weights are
-/// saved also after an interruption, and after a failed step behind good ones.
+/// Opens the log and checks that `save` can be written, then takes all steps, and saves. Weights
+/// are saved also after an interruption, and after a failed step behind good ones.
 llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options);
 
 } // namespace zero

@@ -17,8 +17,8 @@ namespace zero {
 
 class ReferenceRun final : public TrainingRun {
 public:
-  /// The module is at level G or J and outlives the run; it is left at level J. Only the loss mean of a
-  /// whole step is known here.
+  /// The module is at level G or J and outlives the run; it is left at level J. Only the loss mean
+  /// of a whole step is known here.
   static llvm::Expected<std::unique_ptr<ReferenceRun>>
   create(Compiler &compiler, mlir::ModuleOp module, const TrainOptions &options);
 

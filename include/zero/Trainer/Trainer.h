@@ -39,8 +39,8 @@ llvm::Error lowerModule(Compiler &compiler, mlir::ModuleOp module, const TrainOp
 class Trainer final : public TrainingRun {
 public:
   /// The module may be at any level; it is left at level X.
-  static llvm::Expected<std::unique_ptr<Trainer>>
-  create(Compiler &compiler, mlir::ModuleOp module, const TrainOptions &options);
+  static llvm::Expected<std::unique_ptr<Trainer>> create(Compiler &compiler, mlir::ModuleOp module,
+                                                         const TrainOptions &options);
   ~Trainer() override;
 
   llvm::Expected<training::StepRecord> step() override;

@@ -50,10 +50,10 @@ loadWeights(llvm::StringRef path, llvm::ArrayRef<training::ParameterSpec> parame
             llvm::function_ref<llvm::Error(size_t index, llvm::ArrayRef<float> values)> set,
             std::vector<std::string> &warnings);
 
-/// How many steps there will be: those asked for, or all that the data holds. An error where the data
-/// holds fewer, or has no end and nothing was asked for.
-llvm::Expected<int64_t> numberOfSteps(std::optional<int64_t> asked,
-                                      std::optional<int64_t> inData, llvm::StringRef path);
+/// How many steps there will be: those asked for, or all that the data holds. An error where the
+/// data holds fewer, or has no end and nothing was asked for.
+llvm::Expected<int64_t> numberOfSteps(std::optional<int64_t> asked, std::optional<int64_t> inData,
+                                      llvm::StringRef path);
 
 } // namespace zero
 
