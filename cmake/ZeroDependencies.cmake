@@ -1,7 +1,7 @@
 # Finds what Zero builds with, and says in one line each what is missing.
 
 set(ZERO_SANITIZE "" CACHE STRING
-    "Build the planners, the runtime and their tests alone, under these sanitizers: address,undefined or thread")
+    "Build what links no MLIR, and its tests, under these sanitizers: address,undefined or thread")
 if(ZERO_SANITIZE)
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -gline-tables-only")
   add_compile_options(-fsanitize=${ZERO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
