@@ -19,7 +19,9 @@ bool Window::isContiguous() const {
   return true;
 }
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 Type elementTypeOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 int64_t elementCount(ArrayRef<int64_t> shape) {

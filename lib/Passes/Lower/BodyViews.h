@@ -14,7 +14,8 @@
 
 namespace zero {
 
-/// Element (i0, i1, …) lies `offset + Σ iₖ·strides[k]` elements behind an argument's or a result's first.
+/// Element (i0, i1, …) lies `offset + Σ iₖ·strides[k]` elements behind an argument's or a result's
+/// first.
 struct Window {
   unsigned index = 0; // of the argument or result
   int64_t offset = 0;
@@ -40,8 +41,8 @@ Window argumentWindow(ir::KernelOp kernel, unsigned argument);
 /// The argument that `value` renames; nothing where it is computed, or a reshape has no strides.
 std::optional<Window> traceArgument(ir::KernelOp kernel, mlir::Value value);
 
-/// The window over a view op's operand from the one over its result: the same elements, renamed back
-/// (reshape and transpose only).
+/// The window over a view op's operand from the one over its result: the same elements, renamed
+/// back (reshape and transpose only).
 std::optional<Window> undone(const Window &window, mlir::Operation *view);
 /// The part of a result that `value` fills, through the reshapes, transposes and concats behind it;
 /// nothing where it has no or several uses, or fills none.

@@ -55,13 +55,14 @@ public:
     return sum;
   }
 
-  /// The runtime's fits (lib/Runtime/Cpu/kernels/Elementary.h), in f32: under 0.625 x + x³·q(x²), above
-  /// 1 − 2/(e^2|x| + 1). Upstream's rational has a bias of 5e-8.
+  /// The runtime's fits (lib/Runtime/Cpu/kernels/Elementary.h), in f32: under 0.625 x + x³·q(x²),
+  /// above 1 − 2/(e^2|x| + 1). Upstream's rational has a bias of 5e-8.
   Value tanh(Value x) {
     if (!getElementTypeOrSelf(type).isF32())
       return math::TanhOp::create(b, x);
     Value a = abs(x), square = mul(x, x);
-    Value q = polynomial(square, {-0x1.55552ep-2, 0x1.110646p-3, -0x1.b81dbcp-5, 0x1.5157d8p-6, -0x1.722a70p-8});
+    Value q = polynomial(
+        square, {-0x1.55552ep-2, 0x1.110646p-3, -0x1.b81dbcp-5, 0x1.5157d8p-6, -0x1.722a70p-8});
     Value small = fma(mul(square, x), q, x);
     Value large = sub(number(1.0), div(number(2.0), add(exp(add(a, a)), number(1.0))));
     return selectBelow(a, 0.625, small, withSignOf(large, x));
@@ -69,11 +70,12 @@ public:
   /// Under 1 x + x·q(x²), above 1 − e^r(|x|) with r = ln erfc; from 4 on it is 1 to the last bit.
   Value erf(Value x) {
     Value a = abs(x), square = mul(x, x);
-    Value q = polynomial(square, {0x1.06eba8p-3, -0x1.81273ep-2, 0x1.ce2cf8p-4, -0x1.b7f90cp-6, 0x1.5405b0p-8,
-                                  -0x1.a3f6f0p-11, 0x1.496a0ap-14});
+    Value q = polynomial(square, {0x1.06eba8p-3, -0x1.81273ep-2, 0x1.ce2cf8p-4, -0x1.b7f90cp-6,
+                                  0x1.5405b0p-8, -0x1.a3f6f0p-11, 0x1.496a0ap-14});
     Value small = fma(x, q, x);
-    Value r = polynomial(min(a, number(4.0)), {-0x1.501aa8p-12, -0x1.208e56p+0, -0x1.46a980p-1, -0x1.a6c868p-4,
-                                               0x1.66a45cp-6, -0x1.83fe14p-9, 0x1.897176p-13});
+    Value r = polynomial(min(a, number(4.0)),
+                         {-0x1.501aa8p-12, -0x1.208e56p+0, -0x1.46a980p-1, -0x1.a6c868p-4,
+                          0x1.66a45cp-6, -0x1.83fe14p-9, 0x1.897176p-13});
     Value large = sub(number(1.0), exp(r));
     return selectBelow(a, 1.0, small, withSignOf(large, x));
   }
@@ -148,8 +150,7 @@ Value emit(nn::MinOp, Algebra &a, ValueRange v) { return a.min(v[0], v[1]); }
 
 /// Ops on floats alone.
 template <typename OpT>
-struct FloatModel
-    : public nn::ElementLoweringInterface::ExternalModel<FloatModel<OpT>, OpT> {
+struct FloatModel : public nn::ElementLoweringInterface::ExternalModel<FloatModel<OpT>, OpT> {
   Value emitElement(Operation *op, OpBuilder &builder, Location loc, ValueRange operands) const {
     Algebra algebra(builder, loc, operands[0].getType());
     return emit(cast<OpT>(op), algebra, operands);
@@ -162,7 +163,8 @@ struct CompareModel
     Type element = getElementTypeOrSelf(operands[0].getType());
     nn::Predicate predicate = cast<nn::CompareOp>(op).getPredicate();
     if (isa<FloatType>(element))
-      return arith::CmpFOp::create(builder, loc, floatPredicate(predicate), operands[0], operands[1]);
+      return arith::CmpFOp::create(builder, loc, floatPredicate(predicate), operands[0],
+                                   operands[1]);
     // false < true, which a signed comparison of one bit would turn round.
     return arith::CmpIOp::create(builder, loc, integerPredicate(predicate, element.isInteger(1)),
                                  operands[0], operands[1]);
@@ -212,7 +214,8 @@ struct SelectModel : public nn::ElementLoweringInterface::ExternalModel<SelectMo
   }
 };
 
-struct ConvertModel : public nn::ElementLoweringInterface::ExternalModel<ConvertModel, nn::ConvertOp> {
+struct ConvertModel
+    : public nn::ElementLoweringInterface::ExternalModel<ConvertModel, nn::ConvertOp> {
   Value emitElement(Operation *op, OpBuilder &builder, Location loc, ValueRange operands) const {
     Value x = operands[0];
     Type from = getElementTypeOrSelf(x.getType()), to = cast<nn::ConvertOp>(op).getTo();
@@ -227,14 +230,16 @@ struct ConvertModel : public nn::ElementLoweringInterface::ExternalModel<Convert
         return toBits > fromBits ? arith::ExtFOp::create(builder, loc, type, x).getResult()
                                  : arith::TruncFOp::create(builder, loc, type, x).getResult();
       if (toBits == 1)
-        return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, x, zero(builder, loc, x));
+        return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, x,
+                                     zero(builder, loc, x));
       return arith::FPToSIOp::create(builder, loc, type, x);
     }
     if (isa<FloatType>(to))
       return fromBits == 1 ? arith::UIToFPOp::create(builder, loc, type, x).getResult()
                            : arith::SIToFPOp::create(builder, loc, type, x).getResult();
     if (toBits == 1)
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, x, zero(builder, loc, x));
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, x,
+                                   zero(builder, loc, x));
     if (toBits < fromBits)
       return arith::TruncIOp::create(builder, loc, type, x);
     return fromBits == 1 ? arith::ExtUIOp::create(builder, loc, type, x).getResult()
@@ -255,10 +260,10 @@ template <typename... OpTs> void attachFloatModels(MLIRContext *context) {
 
 void registerElementModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, nn::NNDialect *) {
-    attachFloatModels<nn::NegOp, nn::AbsOp, nn::ExpOp, nn::LogOp, nn::SqrtOp, nn::RsqrtOp, nn::TanhOp,
-                      nn::ErfOp, nn::SigmoidOp, nn::ReluOp, nn::SiluOp, nn::SiluGradOp, nn::GeluOp,
-                      nn::GeluGradOp, nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::MaxOp,
-                      nn::MinOp>(context);
+    attachFloatModels<nn::NegOp, nn::AbsOp, nn::ExpOp, nn::LogOp, nn::SqrtOp, nn::RsqrtOp,
+                      nn::TanhOp, nn::ErfOp, nn::SigmoidOp, nn::ReluOp, nn::SiluOp, nn::SiluGradOp,
+                      nn::GeluOp, nn::GeluGradOp, nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp,
+                      nn::MaxOp, nn::MinOp>(context);
     nn::CompareOp::attachInterface<CompareModel>(*context);
     nn::SelectOp::attachInterface<SelectModel>(*context);
     nn::ConvertOp::attachInterface<ConvertModel>(*context);

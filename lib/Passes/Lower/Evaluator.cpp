@@ -23,11 +23,12 @@ void Evaluator::popScope() {
   math.popScope();
 }
 
-SmallVector<Value> Evaluator::loop(const Index &from, const Index &to, int64_t step, ValueRange initial,
-                                   LoopBody body) {
+SmallVector<Value> Evaluator::loop(const Index &from, const Index &to, int64_t step,
+                                   ValueRange initial, LoopBody body) {
   if (from.isConstant() && to.isConstant() && from.constant >= to.constant)
     return SmallVector<Value>(initial);
-  auto loop = scf::ForOp::create(b, math.scalar(from), math.scalar(to), math.constant(step), initial);
+  auto loop =
+      scf::ForOp::create(b, math.scalar(from), math.scalar(to), math.constant(step), initial);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   pushScope();
@@ -103,7 +104,8 @@ Value Evaluator::iota(Operation *op, ArrayRef<Index> indices) {
   Type type = index.isUniform() ? element : lanesOf(element);
   if (isa<FloatType>(element))
     return arith::SIToFPOp::create(b, type, value);
-  return element.getIntOrFloatBitWidth() < 64 ? arith::TruncIOp::create(b, type, value).getResult() : value;
+  return element.getIntOrFloatBitWidth() < 64 ? arith::TruncIOp::create(b, type, value).getResult()
+                                              : value;
 }
 
 Indices Evaluator::broadcasted(Value operand, Value result, ArrayRef<Index> indices) const {
@@ -139,14 +141,16 @@ Indices Evaluator::reshaped(ArrayRef<int64_t> from, ArrayRef<Index> indices, Arr
     result[front] = indices[front];
     ++front;
   }
-  ArrayRef<int64_t> source = from.slice(front, fromEnd - front), target = to.slice(front, toEnd - front);
+  ArrayRef<int64_t> source = from.slice(front, fromEnd - front),
+                    target = to.slice(front, toEnd - front);
   Index linear = math.linear(indices.slice(front, fromEnd - front), rowMajorStrides(source));
   for (auto [i, index] : llvm::enumerate(math.delinear(linear, target)))
     result[front + i] = index;
   return result;
 }
 
-Evaluator::Place Evaluator::renamed(Operation *op, Value value, ArrayRef<Index> indices, Value mask) {
+Evaluator::Place Evaluator::renamed(Operation *op, Value value, ArrayRef<Index> indices,
+                                    Value mask) {
   return llvm::TypeSwitch<Operation *, Place>(op)
       .Case([&](nn::ReshapeOp reshape) {
         Value input = reshape.getInput();
@@ -198,7 +202,8 @@ SmallVector<Evaluator::Part> Evaluator::partsOf(Operation *op, ArrayRef<Index> i
       const Index &index = indices[dim];
       if (start == 0 && size == shapeOf(op->getResult(0))[dim])
         continue;
-      if (size == 0 || (index.isConstant() && (index.constant < start || index.constant >= start + size)))
+      if (size == 0 ||
+          (index.isConstant() && (index.constant < start || index.constant >= start + size)))
         return;
       Value inside = math.isInside(index, start, start + size);
       Index moved = math.add(index, -start);
@@ -297,11 +302,12 @@ Value Evaluator::reduced(Operation *op, ArrayRef<Index> indices, Value mask) {
   };
   if (rows <= kSumBlock)
     return finished(op, joined(join, start, inner(0, rows)));
-  Value total = loop(0, rows, kSumBlock, start, [&](Value first, ValueRange sum) -> SmallVector<Value> {
-    Value end = arith::MinSIOp::create(b, math.scalar(math.add(Index(first), kSumBlock)),
-                                       math.constant(rows));
-    return {joined(join, sum[0], inner(Index(first), Index(end)))};
-  })[0];
+  Value total =
+      loop(0, rows, kSumBlock, start, [&](Value first, ValueRange sum) -> SmallVector<Value> {
+        Value end = arith::MinSIOp::create(b, math.scalar(math.add(Index(first), kSumBlock)),
+                                           math.constant(rows));
+        return {joined(join, sum[0], inner(Index(first), Index(end)))};
+      })[0];
   return finished(op, total);
 }
 

@@ -37,7 +37,8 @@ public:
   mlir::Value lanesAt(mlir::Value value, llvm::ArrayRef<Index> indices, mlir::Value mask) {
     return toLanes(at(value, indices, mask));
   }
-  /// Computes here what is the same for all columns: row reductions, row numbers, values of the row.
+  /// Computes here what is the same for all columns: row reductions, row numbers, values of the
+  /// row.
   void prepare(mlir::Value value, llvm::ArrayRef<Index> indices);
   /// Until the scope ends, `value` is `element` wherever it is asked for.
   void define(mlir::Value value, mlir::Value element) { defined[value] = element; }
@@ -55,7 +56,8 @@ public:
   mlir::Value finished(mlir::Operation *reduction, mlir::Value total);
 
   /// A loop over [from, to) with a scope of its own; nothing where the range is known to be empty.
-  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;
+  using LoopBody =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> loop(const Index &from, const Index &to, int64_t step,
                                       mlir::ValueRange initial, LoopBody body);
   void pushScope();
@@ -63,9 +65,11 @@ public:
 
   mlir::Type lanesOf(mlir::Type elementType) const;
   mlir::Value toLanes(mlir::Value value);
-  mlir::Value load(mlir::Value pointer, mlir::Type elementType, const Index &element, mlir::Value mask);
+  mlir::Value load(mlir::Value pointer, mlir::Type elementType, const Index &element,
+                   mlir::Value mask);
   /// Adds to what is there where `adds`.
-  void store(mlir::Value pointer, const Index &element, mlir::Value value, mlir::Value mask, bool adds);
+  void store(mlir::Value pointer, const Index &element, mlir::Value value, mlir::Value mask,
+             bool adds);
   /// Lanes [0, count).
   mlir::Value firstLanes(int64_t count);
   mlir::Value number(double value, mlir::Type type);
@@ -92,24 +96,30 @@ private:
 
   Indices broadcasted(mlir::Value operand, mlir::Value result, llvm::ArrayRef<Index> indices) const;
   /// Where an op that only renames or looks up finds its element; a null value for other ops.
-  Place renamed(mlir::Operation *op, mlir::Value value, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  Place renamed(mlir::Operation *op, mlir::Value value, llvm::ArrayRef<Index> indices,
+                mlir::Value mask);
   llvm::SmallVector<Part> partsOf(mlir::Operation *op, llvm::ArrayRef<Index> indices);
-  Indices reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<Index> indices, llvm::ArrayRef<int64_t> to);
+  Indices reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<Index> indices,
+                   llvm::ArrayRef<int64_t> to);
   /// Read as an index into another value.
   Index toIndex(mlir::Value loaded);
 
   // RowStatistics.cpp
-  using RowStep = llvm::function_ref<llvm::SmallVector<mlir::Value>(Index column, mlir::Value mask)>;
+  using RowStep =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(Index column, mlir::Value mask)>;
   llvm::SmallVector<mlir::Value> reduceRow(int64_t columns, mlir::Type elementType,
                                            llvm::ArrayRef<Join> joins, RowStep step);
   mlir::Value tree(Join join, mlir::Value lanes);
   /// The numbers that a row op takes from its whole row; `outer` are the row's indices.
   llvm::SmallVector<mlir::Value> statistics(mlir::Operation *op, llvm::ArrayRef<Index> outer);
-  llvm::SmallVector<mlir::Value> normStatistics(mlir::Value input, double eps, llvm::ArrayRef<Index> outer);
-  mlir::Value normalised(mlir::Value input, double eps, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  llvm::SmallVector<mlir::Value> normStatistics(mlir::Value input, double eps,
+                                                llvm::ArrayRef<Index> outer);
+  mlir::Value normalised(mlir::Value input, double eps, llvm::ArrayRef<Index> indices,
+                         mlir::Value mask);
   mlir::Value rowTotal(Join join, mlir::Value input, llvm::ArrayRef<Index> outer);
-  llvm::SmallVector<mlir::Value> remembered(std::vector<uint64_t> key, llvm::ArrayRef<Index> outer,
-                                            llvm::function_ref<llvm::SmallVector<mlir::Value>()> make);
+  llvm::SmallVector<mlir::Value>
+  remembered(std::vector<uint64_t> key, llvm::ArrayRef<Index> outer,
+             llvm::function_ref<llvm::SmallVector<mlir::Value>()> make);
 
   mlir::ImplicitLocOpBuilder &b;
   const BodyShapes &shapes;

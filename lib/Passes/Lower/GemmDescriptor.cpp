@@ -58,14 +58,15 @@ Axis takeInner(Axes &axes, Axes &batch) {
 /// The product and what follows it up to the yield.
 struct Chain {
   Operation *product = nullptr;
-  SmallVector<Operation *> views; // reshapes and transposes between the product and the yield
+  SmallVector<Operation *> views;       // reshapes and transposes between the product and the yield
   std::optional<Window> bias, residual; // over the product's dimensions
   zrt::Activation activation = zrt::Activation::None;
 };
 
 zrt::Activation activationOf(Operation *op) {
   if (auto gelu = dyn_cast<nn::GeluOp>(op))
-    return gelu.getKind() == nn::GeluKind::Tanh ? zrt::Activation::GeluTanh : zrt::Activation::GeluErf;
+    return gelu.getKind() == nn::GeluKind::Tanh ? zrt::Activation::GeluTanh
+                                                : zrt::Activation::GeluErf;
   if (isa<nn::SiluOp>(op))
     return zrt::Activation::Silu;
   return isa<nn::ReluOp>(op) ? zrt::Activation::Relu : zrt::Activation::None;
@@ -162,7 +163,8 @@ private:
       window = overProduct(broadcasted(*window, shape));
     if (!window)
       return fail("expects an added operand that is a strided view of an argument");
-    if (!chain.bias && !chain.residual && chain.activation == zrt::Activation::None && isBias(*window)) {
+    if (!chain.bias && !chain.residual && chain.activation == zrt::Activation::None &&
+        isBias(*window)) {
       chain.bias = window;
       return true;
     }
@@ -210,7 +212,11 @@ private:
 
   /// Where C, bias and residual lie, then at most one dimension of each kind.
   bool place() {
-    Window yielded{0, 0, SmallVector<int64_t>(cast<RankedTensorType>(kernel.getResultTypes()[0]).getShape()), {}};
+    Window yielded{
+        0,
+        0,
+        SmallVector<int64_t>(cast<RankedTensorType>(kernel.getResultTypes()[0]).getShape()),
+        {}};
     yielded.strides = rowMajorStrides(yielded.shape);
     std::optional<Window> c = overProduct(yielded);
     if (!c)
@@ -225,7 +231,8 @@ private:
           axis.bias = chain.bias->strides[dim];
         ++dim;
       }
-    batch = merged(batch), rows = merged(rows), columns = merged(columns), contracted = merged(contracted);
+    batch = merged(batch), rows = merged(rows), columns = merged(columns),
+    contracted = merged(contracted);
     if (contracted.size() > 1)
       return fail("expects contracted dimensions that lie behind one another in both operands");
     k = contracted.empty() ? Axis() : contracted.front();

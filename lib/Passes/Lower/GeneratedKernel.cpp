@@ -51,14 +51,16 @@ private:
       if (isElementwise(&op) && !isa<nn::ElementLoweringInterface>(op))
         return op.emitOpError("expects an op with an element's value: implement "
                               "ElementLoweringInterface");
-      if (auto constant = dyn_cast<nn::ConstantOp>(op); constant && !isa<DenseElementsAttr>(constant.getValue()))
+      if (auto constant = dyn_cast<nn::ConstantOp>(op);
+          constant && !isa<DenseElementsAttr>(constant.getValue()))
         return op.emitOpError("expects a dense constant");
       auto gelu = dyn_cast<nn::GeluOp>(op);
       auto geluGrad = dyn_cast<nn::GeluGradOp>(op);
       bool usesErf = isa<nn::ErfOp>(op) || (gelu && gelu.getKind() == nn::GeluKind::Erf) ||
                      (geluGrad && geluGrad.getKind() == nn::GeluKind::Erf);
       if (usesErf && !elementTypeOf(op.getResult(0)).isF32())
-        return op.emitOpError("expects f32 for the error function, got ") << op.getResult(0).getType();
+        return op.emitOpError("expects f32 for the error function, got ")
+               << op.getResult(0).getType();
     }
     for (int64_t result : added) {
       Type type = cast<RankedTensorType>(kernel.getResultTypes()[result]).getElementType();
@@ -75,7 +77,8 @@ private:
       auto constant = dyn_cast<nn::ConstantOp>(op);
       if (!constant || isa<SplatElementsAttr>(constant.getValue()))
         continue;
-      std::string name = generatedSymbol(kernel.getSymName()) + ".c" + std::to_string(globals.size());
+      std::string name =
+          generatedSymbol(kernel.getSymName()) + ".c" + std::to_string(globals.size());
       auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
       if (!global) {
         auto values = cast<DenseElementsAttr>(constant.getValue());
@@ -87,8 +90,9 @@ private:
         }
         int64_t count = values.getNumElements();
         Attribute flat = values.reshape(RankedTensorType::get(count, element));
-        global = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(element, count), /*isConstant=*/true,
-                                        LLVM::Linkage::Internal, name, flat, 64);
+        global =
+            LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(element, count), /*isConstant=*/true,
+                                   LLVM::Linkage::Internal, name, flat, 64);
       }
       globals.push_back({constant.getResult(), global});
     }

@@ -138,7 +138,8 @@ private:
     output.reduction = findColumnCore(output.value);
     if (output.reduction) {
       ColumnLoop loop = columnLoop(output.reduction);
-      if (!shape.empty() && shape.back() == loop.columns && fits(OutputForm::Column, loop.rows, loop.columns))
+      if (!shape.empty() && shape.back() == loop.columns &&
+          fits(OutputForm::Column, loop.rows, loop.columns))
         return check(unsupported);
       output.reduction = nullptr;
     }
@@ -171,7 +172,8 @@ private:
     for (Stage &stage : result.stages) {
       bool sameRows = stage.kept == wanted.kept && stage.rows == wanted.rows;
       bool isColumns = stage.outputs.front().form == OutputForm::Column;
-      if (sameRows && (output.form == OutputForm::Scalar ? !isColumns : stage.columns == wanted.columns)) {
+      if (sameRows &&
+          (output.form == OutputForm::Scalar ? !isColumns : stage.columns == wanted.columns)) {
         stage.outputs.push_back(output);
         return;
       }
@@ -189,7 +191,8 @@ private:
       hasScalars |= output.form == OutputForm::Scalar;
       if (output.form == OutputForm::Column) {
         ++stage.accumulators;
-        elementBytes = std::max(elementBytes, storedBytes(elementTypeOf(output.reduction->getResult(0))));
+        elementBytes =
+            std::max(elementBytes, storedBytes(elementTypeOf(output.reduction->getResult(0))));
         terms.visitTerm(output.reduction, ReadClass::Element);
       } else {
         walk(terms, output);
@@ -200,7 +203,8 @@ private:
     if (stage.wholeRow || stage.inWorkspace)
       stage.block = std::max<int64_t>(stage.columns, 1);
     else
-      stage.block = std::clamp<int64_t>(stage.columns, 1, stage.accumulators ? kColumnBlock : kWalkBlock);
+      stage.block =
+          std::clamp<int64_t>(stage.columns, 1, stage.accumulators ? kColumnBlock : kWalkBlock);
     if (stage.inWorkspace) {
       int64_t row = llvm::alignTo(stage.columns, kLanes) * elementBytes; // a multiple of 64
       result.workspaceBytes = std::max(result.workspaceBytes, 2 * stage.accumulators * row);
@@ -232,7 +236,8 @@ private:
                       storedBytes(elementTypeOf(argument)) == storedBytes(type.getElementType()) &&
                       argumentWindow(kernel, index).isContiguous();
           for (auto [other, walked] : llvm::enumerate(reads))
-            fits &= other == at ? !walked.readElsewhere.contains(index) : !walked.read.contains(index);
+            fits &=
+                other == at ? !walked.readElsewhere.contains(index) : !walked.read.contains(index);
           if (fits)
             result.mayReuse[output.result].push_back(index);
         }

@@ -47,11 +47,11 @@ struct Stage {
   int64_t kept = 1; // Column results alone: rows of the result, each with `rows` to reduce
   int64_t rows = 1;
   int64_t columns = 1;
-  int64_t block = 1;         // columns of a unit
-  bool wholeRow = false;     // a row's reductions are needed, so a unit takes whole rows
-  int64_t accumulators = 0;  // Column results
-  bool inWorkspace = false;  // the accumulators, as long as a row, lie in the workspace
-  int64_t units = 1;         // independent of each other
+  int64_t block = 1;        // columns of a unit
+  bool wholeRow = false;    // a row's reductions are needed, so a unit takes whole rows
+  int64_t accumulators = 0; // Column results
+  bool inWorkspace = false; // the accumulators, as long as a row, lie in the workspace
+  int64_t units = 1;        // independent of each other
 
   int64_t blocks() const { return columns == 0 ? 0 : (columns + block - 1) / block; }
 };
@@ -65,12 +65,14 @@ struct GeneratedPlan {
 };
 
 /// Nothing, with the reason in `why`, where the body holds an op or element type that has no code.
-std::optional<GeneratedPlan> planGenerated(ir::KernelOp kernel, const BodyShapes &shapes, std::string &why);
+std::optional<GeneratedPlan> planGenerated(ir::KernelOp kernel, const BodyShapes &shapes,
+                                           std::string &why);
 
-/// The dimensions that a reduction op drops, ascending; all but the last for layer_norm_grad_weight.
-/// Empty for other ops.
+/// The dimensions that a reduction op drops, ascending; all but the last for
+/// layer_norm_grad_weight. Empty for other ops.
 llvm::SmallVector<int64_t> reducedDims(mlir::Operation *op);
-/// Whether the op's elements depend on their whole row (norms, softmax, reductions over the last dimension).
+/// Whether the op's elements depend on their whole row (norms, softmax, reductions over the last
+/// dimension).
 bool readsWholeRow(mlir::Operation *op);
 
 } // namespace zero

@@ -11,10 +11,10 @@ using namespace mlir;
 namespace zero {
 
 void Index::appendKey(std::vector<uint64_t> &key) const {
-  key.insert(key.end(), {static_cast<uint64_t>(constant),
-                         reinterpret_cast<uint64_t>(base.getAsOpaquePointer()),
-                         static_cast<uint64_t>(step),
-                         reinterpret_cast<uint64_t>(lanes.getAsOpaquePointer())});
+  key.insert(key.end(),
+             {static_cast<uint64_t>(constant),
+              reinterpret_cast<uint64_t>(base.getAsOpaquePointer()), static_cast<uint64_t>(step),
+              reinterpret_cast<uint64_t>(lanes.getAsOpaquePointer())});
 }
 
 bool allUniform(ArrayRef<Index> indices) {
@@ -139,9 +139,8 @@ Index IndexMath::clamp(const Index &x, int64_t size) {
   if (x.isConstant())
     return Index(std::clamp<int64_t>(x.constant, 0, size - 1));
   Value value = scalar(x);
-  Value low = once(Code::Max, value, 0, [&] {
-    return arith::MaxSIOp::create(b, value, constant(0)).getResult();
-  });
+  Value low = once(Code::Max, value, 0,
+                   [&] { return arith::MaxSIOp::create(b, value, constant(0)).getResult(); });
   return Index(once(Code::Min, low, size - 1, [&] {
     return arith::MinSIOp::create(b, low, constant(size - 1)).getResult();
   }));

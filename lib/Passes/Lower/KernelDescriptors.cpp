@@ -111,7 +111,8 @@ SmallVector<int64_t> gemmReuse(ir::KernelOp kernel, const KernelCall &call) {
 
 } // namespace
 
-std::optional<KernelCall> describeKernel(ir::KernelOp kernel, int64_t threadsPerRank, std::string &why) {
+std::optional<KernelCall> describeKernel(ir::KernelOp kernel, int64_t threadsPerRank,
+                                         std::string &why) {
   std::optional<KernelCall> call = describeByKind(kernel, why);
   if (!call)
     return std::nullopt;
@@ -125,7 +126,8 @@ std::optional<KernelCall> describeKernel(ir::KernelOp kernel, int64_t threadsPer
       return std::nullopt;
     }
   // The library's scratch comes first, then results that nothing reads.
-  int64_t scratch = llvm::alignTo(libraryWorkspace(call->kernel, threadsPerRank), zrt::kAlignmentBytes);
+  int64_t scratch =
+      llvm::alignTo(libraryWorkspace(call->kernel, threadsPerRank), zrt::kAlignmentBytes);
   for (KernelCall::Operand &operand : call->operands)
     if (operand.source == KernelCall::Operand::Workspace)
       operand.byteOffset += scratch;

@@ -1,7 +1,7 @@
 //===- LaneMemory.cpp - loads, stores and constants of lanes -----------------------===//
 
-#include "Evaluator.h"
 #include "BodyViews.h"
+#include "Evaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -40,12 +40,14 @@ Value Evaluator::load(Value pointer, Type elementType, const Index &element, Val
   unsigned alignment = storedBytes(elementType);
   Value loaded;
   if (element.isUniform()) {
-    Value address = LLVM::GEPOp::create(b, pointerType, stored, pointer, ValueRange{math.scalar(element)});
+    Value address =
+        LLVM::GEPOp::create(b, pointerType, stored, pointer, ValueRange{math.scalar(element)});
     loaded = LLVM::LoadOp::create(b, stored, address, alignment);
   } else if (!element.lanes && element.step == 1) {
     Index first = element;
     first.step = 0;
-    Value address = LLVM::GEPOp::create(b, pointerType, stored, pointer, ValueRange{math.scalar(first)});
+    Value address =
+        LLVM::GEPOp::create(b, pointerType, stored, pointer, ValueRange{math.scalar(first)});
     Type type = lanesOf(stored);
     Value none = arith::ConstantOp::create(b, b.getZeroAttr(type));
     loaded = mask ? LLVM::MaskedLoadOp::create(b, type, address, mask, none, alignment).getResult()
@@ -76,7 +78,8 @@ void Evaluator::store(Value pointer, const Index &element, Value value, Value ma
   }
   Index first = element;
   first.step = 0;
-  Value address = LLVM::GEPOp::create(b, pointer.getType(), elementType, pointer, ValueRange{math.scalar(first)});
+  Value address = LLVM::GEPOp::create(b, pointer.getType(), elementType, pointer,
+                                      ValueRange{math.scalar(first)});
   if (mask)
     LLVM::MaskedStoreOp::create(b, value, address, mask, alignment);
   else

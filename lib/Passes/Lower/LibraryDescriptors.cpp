@@ -41,8 +41,8 @@ public:
       Window scratch{0, 0, SmallVector<int64_t>(shapeOf(value)), {}};
       scratch.strides = rowMajorStrides(shapeOf(value));
       call.operands.push_back({KernelCall::Operand::Workspace, 0, call.workspaceBytes});
-      call.workspaceBytes += llvm::alignTo(elementCount(shapeOf(value)) * storedBytes(elementTypeOf(value)),
-                                           zrt::kAlignmentBytes);
+      call.workspaceBytes += llvm::alignTo(
+          elementCount(shapeOf(value)) * storedBytes(elementTypeOf(value)), zrt::kAlignmentBytes);
       return scratch;
     }
     std::optional<Window> window = traceResult(kernel, value);

@@ -25,7 +25,8 @@ bool readsWholeRow(Operation *op) {
   if (isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(op))
     return true;
   SmallVector<int64_t> dims = reducedDims(op);
-  return !dims.empty() && dims.back() + 1 == static_cast<int64_t>(shapeOf(op->getOperand(0)).size());
+  return !dims.empty() &&
+         dims.back() + 1 == static_cast<int64_t>(shapeOf(op->getOperand(0)).size());
 }
 
 SmallBitVector reshapedLanes(ArrayRef<int64_t> result, const SmallBitVector &lanes,
@@ -57,7 +58,8 @@ ReadClass ReadWalk::wholeRowOf(Value value, ReadClass cls) const {
   return isRow && cls != ReadClass::Other ? ReadClass::Row : ReadClass::Other;
 }
 
-void ReadWalk::visitBroadcast(Value operand, Value result, const SmallBitVector &lanes, ReadClass cls) {
+void ReadWalk::visitBroadcast(Value operand, Value result, const SmallBitVector &lanes,
+                              ReadClass cls) {
   SmallVector<int64_t> from = shapes.of(operand), to = shapes.of(result);
   size_t lead = to.size() - from.size();
   SmallBitVector bits(from.size());
@@ -67,7 +69,7 @@ void ReadWalk::visitBroadcast(Value operand, Value result, const SmallBitVector 
     bool oneARow = lead == 0 && !from.empty() && from.back() == 1 && to.back() == columns &&
                    count(operand) == rows && count(result) == rows * columns;
     cls = oneARow && (cls == ReadClass::Element || cls == ReadClass::Row) ? ReadClass::RowScalar
-                                                                         : ReadClass::Other;
+                                                                          : ReadClass::Other;
   }
   visit(operand, bits, cls);
 }
@@ -149,7 +151,9 @@ void ReadWalk::visit(Value value, const SmallBitVector &lanes, ReadClass cls) {
   }
   llvm::TypeSwitch<Operation *>(op)
       .Case<nn::ConstantOp, nn::IotaOp>([](auto) {})
-      .Case([&](nn::BroadcastOp broadcast) { visitBroadcast(broadcast.getInput(), value, lanes, cls); })
+      .Case([&](nn::BroadcastOp broadcast) {
+        visitBroadcast(broadcast.getInput(), value, lanes, cls);
+      })
       .Case([&](nn::ReshapeOp reshape) {
         visit(reshape.getInput(),
               reshapedLanes(shapes.of(value), lanes, shapes.of(reshape.getInput())), cls);

@@ -39,8 +39,8 @@ public:
 
   /// Whether a row reduction was met under an index that varies over lanes: no vector code.
   bool hasLaneConflict = false;
-  bool readsRows = false; // a row reduction was met
-  std::string unsupported; // the first op without code
+  bool readsRows = false;                       // a row reduction was met
+  std::string unsupported;                      // the first op without code
   llvm::DenseSet<unsigned> read, readElsewhere; // arguments; the latter not as Element or Row
 
 private:
@@ -57,7 +57,8 @@ private:
 };
 
 /// Bits of a reshape's source dimensions that vary over lanes, from those of its result.
-llvm::SmallBitVector reshapedLanes(llvm::ArrayRef<int64_t> result, const llvm::SmallBitVector &lanes,
+llvm::SmallBitVector reshapedLanes(llvm::ArrayRef<int64_t> result,
+                                   const llvm::SmallBitVector &lanes,
                                    llvm::ArrayRef<int64_t> source);
 
 } // namespace zero

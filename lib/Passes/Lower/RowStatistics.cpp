@@ -180,9 +180,10 @@ Value Evaluator::rowTotal(Join join, Value input, ArrayRef<Index> outer) {
   std::vector<uint64_t> key{3 + static_cast<uint64_t>(join),
                             reinterpret_cast<uint64_t>(input.getAsOpaquePointer())};
   return remembered(key, outer, [&] {
-    return reduceRow(shapeOf(input).back(), elementTypeOf(input), join, [&](Index column, Value mask) {
-      return SmallVector<Value>{at(input, along(outer, column), mask)};
-    });
+    return reduceRow(shapeOf(input).back(), elementTypeOf(input), join,
+                     [&](Index column, Value mask) {
+                       return SmallVector<Value>{at(input, along(outer, column), mask)};
+                     });
   })[0];
 }
 
@@ -197,14 +198,16 @@ SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
     if (auto softmax = dyn_cast<nn::SoftmaxOp>(op)) {
       Value most = rowTotal(Join::Max, softmax.getInput(), outer);
       Value sum = reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
-        return SmallVector<Value>{a.exp(a.sub(at(softmax.getInput(), along(outer, column), mask), most))};
+        return SmallVector<Value>{
+            a.exp(a.sub(at(softmax.getInput(), along(outer, column), mask), most))};
       })[0];
       return {most, sum};
     }
     if (auto grad = dyn_cast<nn::SoftmaxGradOp>(op))
       return reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
         Indices indices = along(outer, column);
-        return SmallVector<Value>{a.mul(at(grad.getOutput(), indices, mask), at(grad.getDy(), indices, mask))};
+        return SmallVector<Value>{
+            a.mul(at(grad.getOutput(), indices, mask), at(grad.getDy(), indices, mask))};
       });
     auto grad = cast<nn::LayerNormGradInputOp>(op);
     SmallVector<Value> norm = normStatistics(grad.getInput(), epsilonOf(op), outer);
@@ -212,7 +215,8 @@ SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
         reduceRow(columns, type, {Join::Sum, Join::Sum}, [&](Index column, Value mask) {
           Indices indices = along(outer, column);
           Value flow = a.mul(at(grad.getDy(), indices, mask), at(grad.getWeight(), column, mask));
-          return SmallVector<Value>{flow, a.mul(flow, normalised(grad.getInput(), epsilonOf(op), indices, mask))};
+          return SmallVector<Value>{
+              flow, a.mul(flow, normalised(grad.getInput(), epsilonOf(op), indices, mask))};
         });
     Value count = number(static_cast<double>(columns), type);
     return {norm[0], norm[1], a.div(sums[0], count), a.div(sums[1], count)};
@@ -245,7 +249,8 @@ Value Evaluator::term(Operation *reduction, ArrayRef<Index> indices, Value mask)
   if (!weight)
     return at(input, indices, mask);
   Mixed a(*this, b);
-  return a.mul(at(weight.getDy(), indices, mask), normalised(input, epsilonOf(reduction), indices, mask));
+  return a.mul(at(weight.getDy(), indices, mask),
+               normalised(input, epsilonOf(reduction), indices, mask));
 }
 
 void Evaluator::prepareTerm(Operation *reduction, ArrayRef<Index> indices) {

@@ -93,7 +93,8 @@ void StageLoops::emitVector(const Index &kept, const Index &row, const Columns &
   for (const PlannedOutput *output : lanes)
     values.push_back(eval.lanesAt(output->value, rowIndices(*output, row, column), mask));
   for (const PlannedOutput *output : sums)
-    terms.push_back(eval.toLanes(eval.term(output->reduction, termIndices(*output, kept, row, column), mask)));
+    terms.push_back(
+        eval.toLanes(eval.term(output->reduction, termIndices(*output, kept, row, column), mask)));
 
   Index place = accumulatorIndex(columns, column);
   for (auto [i, term] : llvm::enumerate(terms)) {
@@ -122,7 +123,8 @@ void StageLoops::emitRow(const Index &kept, const Index &row, const Columns &col
     eval.store(buffers.results[output->result], row, value, nullptr, buffers.adds[output->result]);
   if (scalars.size() == stage.outputs.size())
     return;
-  overColumns(columns, [&](Index column, Value mask) { emitVector(kept, row, columns, column, mask); });
+  overColumns(columns,
+              [&](Index column, Value mask) { emitVector(kept, row, columns, column, mask); });
 }
 
 void StageLoops::clear(unsigned accumulator, bool outer, const Columns &columns) {
@@ -154,8 +156,8 @@ void StageLoops::emitAccumulated(const Index &kept, const Columns &columns) {
         Type type = elementTypeOf(output->reduction->getResult(0));
         Value total = eval.load(accumulator.second, type, place, nullptr);
         Value block = eval.load(accumulator.first, type, place, nullptr);
-        eval.store(accumulator.second, place, eval.joined(Evaluator::joinOf(output->reduction), total, block),
-                   nullptr, false);
+        eval.store(accumulator.second, place,
+                   eval.joined(Evaluator::joinOf(output->reduction), total, block), nullptr, false);
       }
     });
     return SmallVector<Value>();
@@ -168,7 +170,8 @@ void StageLoops::finishColumns(const Index &kept, const Columns &columns) {
   overColumns(columns, [&](Index column, Value mask) {
     for (auto [output, accumulator] : llvm::zip(sums, buffers.accumulators)) {
       Value sum = output->reduction->getResult(0);
-      Value total = eval.load(accumulator.second, elementTypeOf(sum), accumulatorIndex(columns, column), nullptr);
+      Value total = eval.load(accumulator.second, elementTypeOf(sum),
+                              accumulatorIndex(columns, column), nullptr);
       eval.define(sum, eval.finished(output->reduction, total));
       SmallVector<int64_t> shape = shapes.of(output->value);
       shape.pop_back();
@@ -177,7 +180,8 @@ void StageLoops::finishColumns(const Index &kept, const Columns &columns) {
       Value value = eval.lanesAt(output->value, indices, mask);
       eval.forget(sum);
       Index element = eval.math.add(eval.math.mul(kept, stage.columns), column);
-      eval.store(buffers.results[output->result], element, value, mask, buffers.adds[output->result]);
+      eval.store(buffers.results[output->result], element, value, mask,
+                 buffers.adds[output->result]);
     }
   });
 }

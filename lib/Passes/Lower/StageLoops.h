@@ -6,8 +6,9 @@
 
 namespace zero {
 
-/// Emits one stage of a plan. Within a row, everything is read before anything is written: first what
-/// depends on the whole row, then per vector all loads before all stores (`may_reuse` rests on it).
+/// Emits one stage of a plan. Within a row, everything is read before anything is written: first
+/// what depends on the whole row, then per vector all loads before all stores (`may_reuse` rests on
+/// it).
 class StageLoops {
 public:
   struct Buffers {
@@ -25,8 +26,8 @@ public:
   void emit(const Index &begin, const Index &end);
 
 private:
-  /// Columns of a unit: whole vectors up to `whole`, then a tail where `hasTail` holds (null: always,
-  /// if there is one).
+  /// Columns of a unit: whole vectors up to `whole`, then a tail where `hasTail` holds (null:
+  /// always, if there is one).
   struct Columns {
     Index first, whole;
     mlir::Value hasTail;
@@ -43,7 +44,8 @@ private:
   void finishColumns(const Index &kept, const Columns &columns);
 
   Indices rowIndices(const PlannedOutput &output, const Index &row, const Index &column);
-  Indices termIndices(const PlannedOutput &output, const Index &kept, const Index &row, const Index &column);
+  Indices termIndices(const PlannedOutput &output, const Index &kept, const Index &row,
+                      const Index &column);
   /// The accumulators' element of a column; those on the stack begin at the unit's first column.
   Index accumulatorIndex(const Columns &columns, const Index &column);
   llvm::SmallVector<const PlannedOutput *> outputsOf(OutputForm form) const;

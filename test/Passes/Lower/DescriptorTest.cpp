@@ -13,7 +13,9 @@ std::string text(const KernelCall &call) {
   std::string result;
   for (const Operand &operand : call.operands) {
     result += result.empty() ? "" : " ";
-    result += operand.source == Operand::Argument ? "a" : operand.source == Operand::Result ? "r" : "w";
+    result += operand.source == Operand::Argument ? "a"
+              : operand.source == Operand::Result ? "r"
+                                                  : "w";
     result += std::to_string(operand.index);
     if (operand.byteOffset)
       result += "+" + std::to_string(operand.byteOffset);
@@ -87,7 +89,8 @@ zero.kernel @k(%x: tensor<2x3x4xf32>, %w: tensor<6x4xf32>, %b: tensor<6xf32>, %r
 }
 
 TEST(GemmDescriptor, stridedRowsBecomeABatch) {
-  // The rows of x lie 10 apart within a batch entry and 100 between: two sizes, so the outer is the batch.
+  // The rows of x lie 10 apart within a batch entry and 100 between: two sizes, so the outer is the
+  // batch.
   auto kernels = Kernels::compile(R"(
 zero.kernel @k(%x: tensor<2x3x4xf32>, %w: tensor<4x6xf32>) -> tensor<2x3x6xf32> kind gemm strides [[100, 10, 1], []] {
   %y = nn.linear %x, %w : (tensor<2x3x4xf32>, tensor<4x6xf32>) -> tensor<2x3x6xf32>
@@ -260,7 +263,8 @@ zero.kernel @both(%x: tensor<30x600xf32>) -> (tensor<30x600xf32>, tensor<600xf32
   // 600 columns in blocks of 256: 3 units, accumulators on the stack.
   EXPECT_EQ(kernels->describe("columns").kernel.generated.units, 3);
   EXPECT_EQ(kernels->describe("columns").workspaceBytes, 0);
-  // Rows and columns together: one unit, and two rows of 608 floats (whole vectors) as accumulators.
+  // Rows and columns together: one unit, and two rows of 608 floats (whole vectors) as
+  // accumulators.
   EXPECT_EQ(kernels->describe("both").kernel.generated.units, 1);
   EXPECT_EQ(kernels->describe("both").workspaceBytes, 2 * 608 * 4);
   EXPECT_EQ(text(kernels->describe("both")), "a0 r0 r1 w0");

@@ -51,7 +51,8 @@ TEST_P(Generated, N0_bitsDependOnOperandBitsAlone) {
   for (int64_t offset : {4, 60})
     EXPECT_EQ(kernels->call("k", arguments, atOffset(offset)), first) << "at offset " << offset;
   for (int64_t pieces : {2, 3})
-    EXPECT_EQ(kernels->call("k", arguments, inPieces(pieces)), first) << "in " << pieces << " pieces";
+    EXPECT_EQ(kernels->call("k", arguments, inPieces(pieces)), first)
+        << "in " << pieces << " pieces";
   auto reuse = deriveMayReuse(kernel);
   for (size_t result = 0; result < reuse.size(); ++result)
     for (int64_t argument : reuse[result])
@@ -138,21 +139,24 @@ zero.kernel @k(%x: tensor<40x50xf32>) -> (tensor<40x50xf32>, tensor<40x50xf32>, 
   %1 = nn.gelu erf %x : tensor<40x50xf32>
   %2 = nn.silu %x : tensor<40x50xf32>
   zero.yield %0, %1, %2 : tensor<40x50xf32>, tensor<40x50xf32>, tensor<40x50xf32>
-})", 5e-7, 5, 4.0},
+})",
+     5e-7, 5, 4.0},
     {"activationGradients", R"(
 zero.kernel @k(%x: tensor<40x50xf32>, %dy: tensor<40x50xf32>) -> (tensor<40x50xf32>, tensor<40x50xf32>, tensor<40x50xf32>) kind generated {
   %0 = nn.gelu_grad tanh %dy, %x : tensor<40x50xf32>
   %1 = nn.gelu_grad erf %dy, %x : tensor<40x50xf32>
   %2 = nn.silu_grad %dy, %x : tensor<40x50xf32>
   zero.yield %0, %1, %2 : tensor<40x50xf32>, tensor<40x50xf32>, tensor<40x50xf32>
-})", 2e-6, 5, 4.0},
+})",
+     2e-6, 5, 4.0},
     {"extremes", R"(
 zero.kernel @k(%x: tensor<40x50xf32>) -> (tensor<40x50xf32>, tensor<40x50xf32>, tensor<40x50xf32>) kind generated {
   %0 = nn.gelu_grad tanh %x, %x : tensor<40x50xf32>
   %1 = nn.silu_grad %x, %x : tensor<40x50xf32>
   %2 = nn.gelu tanh %x : tensor<40x50xf32>
   zero.yield %0, %1, %2 : tensor<40x50xf32>, tensor<40x50xf32>, tensor<40x50xf32>
-})", 2e-6, 5, 1e5},
+})",
+     2e-6, 5, 1e5},
     {"scalars", R"(
 zero.kernel @k(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> kind generated {
   %0 = nn.div %x, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
@@ -173,13 +177,15 @@ const Case kRows[] = {
 zero.kernel @k(%x: tensor<2x3x37xf32>, %w: tensor<37xf32>, %b: tensor<37xf32>) -> tensor<2x3x37xf32> kind generated {
   %y = nn.layer_norm %x, %w, %b eps 1.0e-5 : (tensor<2x3x37xf32>, tensor<37xf32>, tensor<37xf32>) -> tensor<2x3x37xf32>
   zero.yield %y : tensor<2x3x37xf32>
-})", 2e-6},
+})",
+     2e-6},
     {"layerNormOfSum", R"(
 zero.kernel @k(%x: tensor<5x48xf32>, %r: tensor<5x48xf32>, %w: tensor<48xf32>, %b: tensor<48xf32>) -> (tensor<5x48xf32>, tensor<5x48xf32>) kind generated {
   %s = nn.add %x, %r : (tensor<5x48xf32>, tensor<5x48xf32>) -> tensor<5x48xf32>
   %y = nn.layer_norm %s, %w, %b eps 1.0e-5 : (tensor<5x48xf32>, tensor<48xf32>, tensor<48xf32>) -> tensor<5x48xf32>
   zero.yield %s, %y : tensor<5x48xf32>, tensor<5x48xf32>
-})", 2e-6},
+})",
+     2e-6},
     {"layerNormGradWithResidual", R"(
 zero.kernel @k(%x: tensor<2x35x19xf32>, %w: tensor<19xf32>, %dy: tensor<2x35x19xf32>, %dh: tensor<2x35x19xf32>) -> (tensor<19xf32>, tensor<19xf32>, tensor<2x35x19xf32>) kind generated {
   %0 = nn.layer_norm_grad_input %x, %w, %dy eps 1.0e-5 : (tensor<2x35x19xf32>, tensor<19xf32>, tensor<2x35x19xf32>) -> tensor<2x35x19xf32>
@@ -187,17 +193,20 @@ zero.kernel @k(%x: tensor<2x35x19xf32>, %w: tensor<19xf32>, %dy: tensor<2x35x19x
   %2 = nn.reduce_sum %dy over [0, 1] : (tensor<2x35x19xf32>) -> tensor<19xf32>
   %3 = nn.add %0, %dh : (tensor<2x35x19xf32>, tensor<2x35x19xf32>) -> tensor<2x35x19xf32>
   zero.yield %1, %2, %3 : tensor<19xf32>, tensor<19xf32>, tensor<2x35x19xf32>
-})", 6e-6},
+})",
+     6e-6},
     {"layerNormGradWeightAlone", R"(
 zero.kernel @k(%x: tensor<70x50xf32>, %dy: tensor<70x50xf32>) -> tensor<50xf32> kind generated {
   %1 = nn.layer_norm_grad_weight %x, %dy eps 1.0e-5 : (tensor<70x50xf32>, tensor<70x50xf32>) -> tensor<50xf32>
   zero.yield %1 : tensor<50xf32>
-})", 6e-6},
+})",
+     6e-6},
     {"softmax", R"(
 zero.kernel @k(%x: tensor<4x3x33xf32>) -> tensor<4x3x33xf32> kind generated {
   %y = nn.softmax %x : tensor<4x3x33xf32>
   zero.yield %y : tensor<4x3x33xf32>
-})", 1e-6, 5, 4.0},
+})",
+     1e-6, 5, 4.0},
     {"softmaxOfMaskedScores", R"(
 zero.kernel @k(%x: tensor<4x31xf32>, %m: tensor<31xi1>, %low: tensor<f32>) -> tensor<4x31xf32> kind generated {
   %0 = nn.select %m, %x, %low : (tensor<31xi1>, tensor<4x31xf32>, tensor<f32>) -> tensor<4x31xf32>
@@ -208,14 +217,16 @@ zero.kernel @k(%x: tensor<4x31xf32>, %m: tensor<31xi1>, %low: tensor<f32>) -> te
 zero.kernel @k(%y: tensor<6x40xf32>, %dy: tensor<6x40xf32>) -> tensor<6x40xf32> kind generated {
   %dx = nn.softmax_grad %y, %dy : tensor<6x40xf32>
   zero.yield %dx : tensor<6x40xf32>
-})", 3e-6},
+})",
+     3e-6},
     {"longRowInBlocks", R"(
 zero.kernel @k(%x: tensor<2x5003xf32>) -> (tensor<2xf32>, tensor<2x1xf32>, tensor<2xf32>) kind generated {
   %0 = nn.reduce_sum %x over [1] : (tensor<2x5003xf32>) -> tensor<2xf32>
   %1 = nn.reduce_max %x over [1] keep : (tensor<2x5003xf32>) -> tensor<2x1xf32>
   %2 = nn.reduce_mean %x over [1] : (tensor<2x5003xf32>) -> tensor<2xf32>
   zero.yield %0, %1, %2 : tensor<2xf32>, tensor<2x1xf32>, tensor<2xf32>
-})", 3e-6},
+})",
+     3e-6},
     {"rowScalarsUsedAlongTheRow", R"(
 zero.kernel @k(%x: tensor<3x4x21xf32>) -> (tensor<3x4x21xf32>, tensor<3x4xf32>) kind generated {
   %m = nn.reduce_max %x over [2] keep : (tensor<3x4x21xf32>) -> tensor<3x4x1xf32>
@@ -236,7 +247,8 @@ zero.kernel @k(%x: tensor<5x30xf32>, %w: tensor<30xf32>) -> tensor<5x30xf32> kin
   %4 = nn.mul %x, %3 : (tensor<5x30xf32>, tensor<5x1xf32>) -> tensor<5x30xf32>
   %5 = nn.mul %4, %w : (tensor<5x30xf32>, tensor<30xf32>) -> tensor<5x30xf32>
   zero.yield %5 : tensor<5x30xf32>
-})", 2e-6},
+})",
+     2e-6},
     {"softmaxThenTranspose", R"(
 zero.kernel @k(%x: tensor<4x6xf32>) -> tensor<6x4xf32> kind generated {
   %0 = nn.softmax %x : tensor<4x6xf32>
@@ -259,7 +271,8 @@ const Case kColumns[] = {
 zero.kernel @k(%x: tensor<3x71x19xf32>) -> tensor<19xf32> kind generated {
   %0 = nn.reduce_sum %x over [0, 1] : (tensor<3x71x19xf32>) -> tensor<19xf32>
   zero.yield %0 : tensor<19xf32>
-})", 1e-5},
+})",
+     1e-5},
     {"wideInBlocks", R"(
 zero.kernel @k(%x: tensor<9x601xf32>, %y: tensor<9x601xf32>) -> (tensor<601xf32>, tensor<1x601xf32>) kind generated {
   %0 = nn.mul %x, %y : (tensor<9x601xf32>, tensor<9x601xf32>) -> tensor<9x601xf32>
@@ -277,7 +290,8 @@ zero.kernel @k(%x: tensor<5x7x18xf32>, %s: tensor<5x18xf32>) -> tensor<5x18xf32>
   %0 = nn.reduce_sum %x over [1] : (tensor<5x7x18xf32>) -> tensor<5x18xf32>
   %1 = nn.mul %0, %s : (tensor<5x18xf32>, tensor<5x18xf32>) -> tensor<5x18xf32>
   zero.yield %1 : tensor<5x18xf32>
-})", 2e-6},
+})",
+     2e-6},
     {"everything", R"(
 zero.kernel @k(%x: tensor<3x70x21xf32>) -> (tensor<f32>, tensor<1x1x1xf32>) kind generated {
   %0 = nn.reduce_mean %x over [0, 1, 2] : (tensor<3x70x21xf32>) -> tensor<f32>
@@ -288,7 +302,8 @@ zero.kernel @k(%x: tensor<3x70x21xf32>) -> (tensor<f32>, tensor<1x1x1xf32>) kind
 zero.kernel @k(%x: tensor<6x5x17xf32>) -> tensor<5xf32> kind generated {
   %0 = nn.reduce_sum %x over [0, 2] : (tensor<6x5x17xf32>) -> tensor<5xf32>
   zero.yield %0 : tensor<5xf32>
-})", 5e-6},
+})",
+     5e-6},
     {"subtractedColumnMean", R"(
 zero.kernel @k(%x: tensor<6x22xf32>) -> tensor<6x22xf32> kind generated {
   %0 = nn.reduce_mean %x over [0] : (tensor<6x22xf32>) -> tensor<22xf32>
@@ -299,20 +314,23 @@ zero.kernel @k(%x: tensor<6x22xf32>) -> tensor<6x22xf32> kind generated {
 zero.kernel @k(%x: tensor<9x20xf32>) -> tensor<20xf32> kind generated strides [[1, 9]] {
   %0 = nn.reduce_sum %x over [0] : (tensor<9x20xf32>) -> tensor<20xf32>
   zero.yield %0 : tensor<20xf32>
-})", 2e-6},
+})",
+     2e-6},
     {"rowsAndColumnsOfOneShape", R"(
 zero.kernel @k(%dy: tensor<8x25xf32>, %x: tensor<8x25xf32>) -> (tensor<8x25xf32>, tensor<25xf32>) kind generated {
   %0 = nn.gelu_grad erf %dy, %x : tensor<8x25xf32>
   %1 = nn.reduce_sum %0 over [0] : (tensor<8x25xf32>) -> tensor<25xf32>
   zero.yield %0, %1 : tensor<8x25xf32>, tensor<25xf32>
-})", 2e-6},
+})",
+     2e-6},
     {"stagesThatShareNothing", R"(
 zero.kernel @k(%x: tensor<8x25xf32>, %y: tensor<3xf32>) -> (tensor<25x8xf32>, tensor<25xf32>, tensor<3xf32>) kind generated {
   %0 = nn.transpose %x by [1, 0] : (tensor<8x25xf32>) -> tensor<25x8xf32>
   %1 = nn.reduce_sum %x over [0] : (tensor<8x25xf32>) -> tensor<25xf32>
   %2 = nn.neg %y : tensor<3xf32>
   zero.yield %0, %1, %2 : tensor<25x8xf32>, tensor<25xf32>, tensor<3xf32>
-})", 2e-6},
+})",
+     2e-6},
 };
 INSTANTIATE_TEST_SUITE_P(Columns, Generated, ::testing::ValuesIn(kColumns),
                          [](auto &info) { return info.param.name; });
@@ -463,7 +481,8 @@ func.func @launches(%x: tensor<70x20xf32>, %y: tensor<70x20xf32>, %g: !zero.grad
   std::vector<Bytes> values = kernels->call("k", arguments, first);
   std::vector<Bytes> sums = kernels->call("k", arguments, later);
   for (size_t result = 0; result < 2; ++result) {
-    std::vector<float> value = floatsOf(values[result]), old = floatsOf(before[result]), sum = floatsOf(sums[result]);
+    std::vector<float> value = floatsOf(values[result]), old = floatsOf(before[result]),
+                       sum = floatsOf(sums[result]);
     for (size_t i = 0; i < sum.size(); ++i)
       ASSERT_EQ(sum[i], old[i] + value[i]) << "result " << result << ", element " << i;
   }

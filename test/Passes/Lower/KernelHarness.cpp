@@ -59,8 +59,8 @@ std::unique_ptr<llvm::orc::LLJIT> load(ModuleOp module) {
   auto machine = llvm::cantFail(builder.createTargetMachine());
   optimise(*code, *machine);
   auto jit = llvm::cantFail(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(builder).create());
-  jit->getMainJITDylib().addGenerator(llvm::cantFail(
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+  jit->getMainJITDylib().addGenerator(
+      llvm::cantFail(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
           jit->getDataLayout().getGlobalPrefix())));
   llvm::cantFail(jit->addIRModule({std::move(code), std::move(context)}));
   return jit;
@@ -73,7 +73,8 @@ int64_t widthOf(Type type) {
 /// A buffer with guards of a known pattern on both sides.
 class Guarded {
 public:
-  Guarded(int64_t bytes, int64_t offset) : bytes(bytes), storage(bytes + 64 + 2 * kGuard, kPattern) {
+  Guarded(int64_t bytes, int64_t offset)
+      : bytes(bytes), storage(bytes + 64 + 2 * kGuard, kPattern) {
     auto base = reinterpret_cast<uintptr_t>(storage.data()) + kGuard;
     start = (base + 63) / 64 * 64 - reinterpret_cast<uintptr_t>(storage.data()) + offset;
     storage.resize(storage.size() + offset, kPattern);
@@ -96,7 +97,8 @@ private:
 };
 
 /// Calls `visit` with the dense and the strided number of each element.
-template <typename Visit> void overElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Visit visit) {
+template <typename Visit>
+void overElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Visit visit) {
   int64_t count = 1;
   for (int64_t size : shape)
     count *= size;
@@ -116,7 +118,8 @@ Kernels::Kernels() = default;
 Kernels::~Kernels() = default;
 
 std::unique_ptr<Kernels> Kernels::compile(const std::string &text) {
-  static const bool ready = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  static const bool ready =
+      !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
   EXPECT_TRUE(ready);
   std::unique_ptr<Kernels> kernels(new Kernels);
   DialectRegistry registry;
@@ -201,7 +204,8 @@ std::vector<Bytes> Kernels::call(StringRef name, const std::vector<Bytes> &argum
   std::vector<Bytes> results;
   for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
     char *from = operands[arguments.size() + i];
-    results.emplace_back(from, from + cast<RankedTensorType>(type).getNumElements() * widthOf(type));
+    results.emplace_back(from,
+                         from + cast<RankedTensorType>(type).getNumElements() * widthOf(type));
   }
   for (const Guarded &buffer : buffers)
     EXPECT_TRUE(buffer.isIntact()) << "wrote outside its operands";

@@ -29,17 +29,16 @@ namespace zero::testing {
 using Bytes = std::vector<char>;
 
 struct CallOptions {
-  int64_t offsetBytes = 0;                // of every buffer from a multiple of 64
-  std::vector<int64_t> over;              // per result: the argument that it lies over, or -1
-  std::vector<int64_t> added;             // results that are added to `before`
-  std::vector<Bytes> before;              // what the results hold before the call
-  int64_t pieces = 1;                     // the units are cut into so many calls
+  int64_t offsetBytes = 0;    // of every buffer from a multiple of 64
+  std::vector<int64_t> over;  // per result: the argument that it lies over, or -1
+  std::vector<int64_t> added; // results that are added to `before`
+  std::vector<Bytes> before;  // what the results hold before the call
+  int64_t pieces = 1;         // the units are cut into so many calls
 };
 
 class Kernels {
 public:
-  /// Null, with a test failure, where the module does not parse, lower or compile. `added` are variants
-  /// to compile beside the plain ones.
+  /// Null, with a test failure, where the module does not parse, lower or compile.
   static std::unique_ptr<Kernels> compile(const std::string &module);
   ~Kernels();
 
