@@ -36,6 +36,13 @@ Level levelOf(ModuleOp module) {
   return joint.getOps<ir::LaunchOp>().empty() ? Level::Joint : Level::Launches;
 }
 
+LogicalResult expectLevel(ModuleOp module, Level level) {
+  if (levelOf(module) == level)
+    return success();
+  return module.emitError() << "expects a module at level " << nameOf(level)
+                            << ", got one at level " << nameOf(levelOf(module));
+}
+
 static constexpr StringLiteral kNames[] = {"graph",     "joint", "launches", "sharded",
                                            "scheduled", "arena", "llvm"};
 

@@ -14,6 +14,9 @@ enum class Level { Graph, Joint, Launches, Sharded, Scheduled, Arena, Executable
 /// Read off the ops that are there: never off an attribute that could lie.
 Level levelOf(mlir::ModuleOp module);
 
+/// Fails with an error on the module unless it is at `level`.
+llvm::LogicalResult expectLevel(mlir::ModuleOp module, Level level);
+
 /// graph, joint, launches, sharded, scheduled, arena, llvm.
 llvm::StringRef nameOf(Level level);
 std::optional<Level> parseLevel(llvm::StringRef name);

@@ -23,6 +23,12 @@ struct View {
 /// Row-major strides, in elements.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
+/// The strides of a strided window after a reshape, or nothing where it has none. Dimensions of
+/// size 1 get stride 0. The numbers of elements agree.
+std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t> from,
+                                                         llvm::ArrayRef<int64_t> strides,
+                                                         llvm::ArrayRef<int64_t> to);
+
 /// Follows nn.reshape, transpose, slice, split and broadcast to their source.
 View traceView(mlir::Value value);
 

@@ -15,7 +15,11 @@
 #include "zero/Passes/Passes.h"
 #include "zero/Passes/Views.h"
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -69,6 +73,8 @@ public:
 
     std::string text;
     llvm::raw_string_ostream(text) << kernel;
+    if (ops.empty()) // a gradient's copy stays another launch than an operand's
+      text += base;
     auto [found, isNew] = byText.try_emplace(text, kernel);
     if (!isNew) {
       kernel.erase();
@@ -111,6 +117,7 @@ public:
       module.emitError("expects a differentiated graph: run nn-autodiff first");
       return signalPassFailure();
     }
+    mergeEqual(joint);
     FailureOr<std::vector<Group>> groups = formGroups(joint.front());
     if (failed(groups))
       return signalPassFailure();
@@ -132,6 +139,14 @@ public:
   }
 
 private:
+  /// No two launches are equal, so that none is merged later, when what forms a gradient must stay apart
+  /// from what else is read.
+  static void mergeEqual(func::FuncOp joint) {
+    IRRewriter rewriter(joint.getContext());
+    DominanceInfo dominance(joint);
+    eliminateCommonSubExpressions(rewriter, dominance, joint);
+  }
+
   /// The family's main op names the kernel: the GEMM of a GEMM, the norm of a norm.
   static StringRef baseName(const Group &group) {
     Operation *main = group.ops.front();
@@ -233,25 +248,34 @@ private:
 
   /// A gradient is written into its slot by the launch that forms it, so it is a launch's whole
   /// result, in order, and read by nothing else: no other gradient, and no launch, since the slot may
-  /// hold more than this contribution.
+  /// hold more than this contribution. Others are copied, and where one value is the gradient of
+  /// several, by one launch: two equal ones could be merged again.
   LogicalResult materialiseGradients(func::FuncOp joint, KernelPool &pool) {
     auto end = dyn_cast<nn::ReturnOp>(joint.front().getTerminator());
     if (!end)
       return joint.emitError("expects a joint graph that ends in nn.return");
-    OpBuilder builder(end);
+    llvm::MapVector<Value, SmallVector<OpOperand *>> copied;
     for (OpOperand &operand : end->getOpOperands()) {
       View view = traceView(operand.get());
       auto type = cast<RankedTensorType>(operand.get().getType());
       bool whole = view.root.getDefiningOp<ir::LaunchOp>() && view.coversRoot(type) &&
                    countReads(view.root) == 1;
-      if (whole)
-        continue;
-      Operation *source = operand.get().getDefiningOp();
-      if (source)
+      if (!whole)
+        copied[operand.get()].push_back(&operand);
+    }
+    for (auto &[value, operands] : copied) {
+      OpBuilder builder(end);
+      if (Operation *source = value.getDefiningOp())
         builder.setInsertionPointAfter(source);
       else
         builder.setInsertionPointToStart(&joint.front());
-      operand.set(copy(builder, operand.get(), pool));
+      SmallVector<Value> results(operands.size(), value);
+      ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, {}, value, results, "gradient");
+      auto launch = ir::LaunchOp::create(builder, value.getLoc(), TypeRange(ValueRange(results)),
+                                         kernel.getSymName(), ValueRange(value), nullptr, nullptr,
+                                         nullptr);
+      for (auto [operand, result] : llvm::zip(operands, launch.getOuts()))
+        operand->set(result);
     }
     return success();
   }

@@ -20,9 +20,6 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-namespace {
-
-/// Strides after a reshape, or nothing. Dimensions of size 1 take any stride.
 std::optional<SmallVector<int64_t>> reshapeStrides(ArrayRef<int64_t> from, ArrayRef<int64_t> strides,
                                                    ArrayRef<int64_t> to) {
   SmallVector<int64_t> sizes, steps; // source without ones, neighbours merged where they touch
@@ -37,13 +34,11 @@ std::optional<SmallVector<int64_t>> reshapeStrides(ArrayRef<int64_t> from, Array
       steps.push_back(step);
     }
   }
-  SmallVector<int64_t> result(to.size(), 1);
+  SmallVector<int64_t> result(to.size(), 0);
   int64_t at = static_cast<int64_t>(sizes.size()) - 1, inner = 1;
   for (int64_t i = static_cast<int64_t>(to.size()) - 1; i >= 0; --i) {
-    if (to[i] == 1) {
-      result[i] = 1;
+    if (to[i] == 1)
       continue;
-    }
     if (at < 0 || sizes[at] % (inner * to[i]) != 0)
       return std::nullopt;
     result[i] = steps[at] * inner;
@@ -55,8 +50,6 @@ std::optional<SmallVector<int64_t>> reshapeStrides(ArrayRef<int64_t> from, Array
   }
   return result;
 }
-
-} // namespace
 
 bool View::isContiguous(RankedTensorType type) const {
   SmallVector<int64_t> packed = rowMajorStrides(type.getShape());

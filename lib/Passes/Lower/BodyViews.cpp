@@ -45,34 +45,11 @@ std::optional<Window> reshaped(const Window &window, ArrayRef<int64_t> shape) {
     result.strides = rowMajorStrides(shape);
     return result;
   }
-  // The source without dimensions of size 1, neighbours merged where they touch.
-  SmallVector<int64_t> sizes, steps;
-  for (auto [size, step] : llvm::zip(window.shape, window.strides)) {
-    if (size == 1)
-      continue;
-    if (!sizes.empty() && steps.back() == step * size) {
-      sizes.back() *= size;
-      steps.back() = step;
-    } else {
-      sizes.push_back(size);
-      steps.push_back(step);
-    }
-  }
-  result.strides.assign(shape.size(), 0);
-  int64_t inner = 1; // elements of the last source dimension that are already named
-  for (int64_t i = static_cast<int64_t>(shape.size()) - 1; i >= 0; --i) {
-    if (shape[i] == 1)
-      continue;
-    if (sizes.empty() || sizes.back() % (inner * shape[i]) != 0)
-      return std::nullopt;
-    result.strides[i] = steps.back() * inner;
-    inner *= shape[i];
-    if (inner == sizes.back()) {
-      sizes.pop_back();
-      steps.pop_back();
-      inner = 1;
-    }
-  }
+  std::optional<SmallVector<int64_t>> strides =
+      reshapeStrides(window.shape, window.strides, shape);
+  if (!strides)
+    return std::nullopt;
+  result.strides = *strides;
   return result;
 }
 

@@ -42,11 +42,8 @@ public:
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (levelOf(module) != Level::Scheduled) {
-      module.emitError() << "expects a module at level scheduled, got one at level "
-                         << nameOf(levelOf(module));
+    if (failed(expectLevel(module, Level::Scheduled)))
       return signalPassFailure();
-    }
     std::optional<ir::Config> config = ir::Config::get(module);
     if (!config)
       return signalPassFailure();

@@ -220,11 +220,8 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    if (levelOf(getOperation()) != Level::Sharded) {
-      getOperation().emitError() << "expects a module at level sharded, got one at level "
-                                 << nameOf(levelOf(getOperation()));
+    if (failed(expectLevel(getOperation(), Level::Sharded)))
       return signalPassFailure();
-    }
     for (auto segment : getOperation().getOps<ir::SegmentOp>())
       SegmentScheduler(segment).run();
   }

@@ -25,11 +25,8 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
-    if (levelOf(getOperation()) != Level::Sharded) {
-      getOperation().emitError() << "expects a module at level sharded, got one at level "
-                                 << nameOf(levelOf(getOperation()));
+    if (failed(expectLevel(getOperation(), Level::Sharded)))
       return signalPassFailure();
-    }
     FailureOr<Sharded> sharded = Sharded::read(getOperation());
     if (failed(sharded) || failed(merge(*sharded)))
       signalPassFailure();

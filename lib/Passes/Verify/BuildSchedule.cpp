@@ -282,18 +282,6 @@ private:
                      bucket.getLength() * bucket.getElementBytes(), offset);
   }
 
-  /// The accumulation or set that takes a result, through reshapes.
-  static Operation *sinkOf(Value value) {
-    for (Operation *user : value.getUsers()) {
-      if (isa<ir::AccumulateOp, ir::SetOp>(user))
-        return user;
-      if (isa<nn::ReshapeOp>(user))
-        if (Operation *sink = sinkOf(user->getResult(0)))
-          return sink;
-    }
-    return nullptr;
-  }
-
   LogicalResult addLaunch(ir::LaunchOp launch, ps::Row &row) {
     row.kind = ps::RowKind::Launch;
     row.name = "launch " + launch.getKernel().str();
@@ -399,6 +387,17 @@ private:
 };
 
 } // namespace
+
+Operation *sinkOf(Value result) {
+  for (Operation *user : result.getUsers()) {
+    if (isa<ir::AccumulateOp, ir::SetOp>(user))
+      return user;
+    if (isa<nn::ReshapeOp>(user))
+      if (Operation *sink = sinkOf(user->getResult(0)))
+        return sink;
+  }
+  return nullptr;
+}
 
 FailureOr<SegmentSchedule> buildSchedule(ir::SegmentOp segment, ModuleOp module) {
   std::optional<ir::Config> config = ir::Config::get(module);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BuildSchedule.h"
 #include "Structure.h"
 
 #include "zero/Dialect/NN/NN.h"
@@ -68,18 +69,6 @@ llvm::StringMap<CellUse> collectCells(ModuleOp module) {
 bool isBefore(Operation *first, Operation *second) {
   Operation *a = first->getParentOp(), *b = second->getParentOp();
   return a == b ? first->isBeforeInBlock(second) : a->isBeforeInBlock(b);
-}
-
-/// The op that takes a result instead of a launch, through reshapes.
-Operation *sinkOf(Value value) {
-  for (Operation *user : value.getUsers()) {
-    if (isa<ir::AccumulateOp, ir::SetOp>(user))
-      return user;
-    if (isa<nn::ReshapeOp>(user))
-      if (Operation *sink = sinkOf(user->getResult(0)))
-        return sink;
-  }
-  return nullptr;
 }
 
 LogicalResult verifyStream(Operation &op) {
