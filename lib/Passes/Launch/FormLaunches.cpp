@@ -254,30 +254,49 @@ private:
     auto end = dyn_cast<nn::ReturnOp>(joint.front().getTerminator());
     if (!end)
       return joint.emitError("expects a joint graph that ends in nn.return");
-    llvm::MapVector<Value, SmallVector<OpOperand *>> copied;
+    struct Copy {
+      View view;
+      SmallVector<OpOperand *> operands; // of one type
+    };
+    llvm::MapVector<Value, SmallVector<Copy>> copied; // by root
     for (OpOperand &operand : end->getOpOperands()) {
       View view = traceView(operand.get());
       auto type = cast<RankedTensorType>(operand.get().getType());
       bool whole = view.root.getDefiningOp<ir::LaunchOp>() && view.coversRoot(type) &&
                    countReads(view.root) == 1;
-      if (!whole)
-        copied[operand.get()].push_back(&operand);
-    }
-    for (auto &[value, operands] : copied) {
-      OpBuilder builder(end);
-      if (Operation *source = value.getDefiningOp())
-        builder.setInsertionPointAfter(source);
+      if (whole)
+        continue;
+      SmallVector<Copy> &copies = copied[view.root];
+      auto equal = llvm::find_if(copies, [&](const Copy &copy) {
+        return copy.operands.front()->get().getType() == type && copy.view.offset == view.offset &&
+               copy.view.strides == view.strides;
+      });
+      if (equal == copies.end())
+        copies.push_back({view, {&operand}});
       else
-        builder.setInsertionPointToStart(&joint.front());
-      SmallVector<Value> results(operands.size(), value);
-      ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, {}, value, results, "gradient");
-      auto launch = ir::LaunchOp::create(builder, value.getLoc(), TypeRange(ValueRange(results)),
-                                         kernel.getSymName(), ValueRange(value), nullptr, nullptr,
-                                         nullptr);
-      for (auto [operand, result] : llvm::zip(operands, launch.getOuts()))
-        operand->set(result);
+        equal->operands.push_back(&operand);
     }
+    for (auto &[root, copies] : copied)
+      for (Copy &copy : copies)
+        copyGradient(copy.operands, end, pool);
     return success();
+  }
+
+  /// One launch that copies the value of all these operands into a result for each.
+  void copyGradient(ArrayRef<OpOperand *> operands, nn::ReturnOp end, KernelPool &pool) {
+    Value value = operands.front()->get();
+    OpBuilder builder(end);
+    if (Operation *source = value.getDefiningOp())
+      builder.setInsertionPointAfter(source);
+    else
+      builder.setInsertionPointToStart(end->getBlock());
+    SmallVector<Value> results(operands.size(), value);
+    ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, {}, value, results, "gradient");
+    auto launch =
+        ir::LaunchOp::create(builder, value.getLoc(), TypeRange(ValueRange(results)),
+                             kernel.getSymName(), ValueRange(value), nullptr, nullptr, nullptr);
+    for (auto [operand, result] : llvm::zip(operands, launch.getOuts()))
+      operand->set(result);
   }
 };
 
