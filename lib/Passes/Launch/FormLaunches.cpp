@@ -249,7 +249,8 @@ private:
   /// A gradient is written into its slot by the launch that forms it, so it is a launch's whole
   /// result, in order, and read by nothing else: no other gradient, and no launch, since the slot may
   /// hold more than this contribution. Others are copied, and where one value is the gradient of
-  /// several, by one launch: two equal ones could be merged again.
+  /// several, by one launch: two equal ones could be merged again. And a launch forms one gradient of a
+  /// parameter at most: its results are written in no order.
   LogicalResult materialiseGradients(func::FuncOp joint, KernelPool &pool) {
     auto end = dyn_cast<nn::ReturnOp>(joint.front().getTerminator());
     if (!end)
@@ -259,12 +260,13 @@ private:
       SmallVector<OpOperand *> operands; // of one type
     };
     llvm::MapVector<Value, SmallVector<Copy>> copied; // by root
+    llvm::DenseSet<std::pair<Operation *, Attribute>> formed;
     for (OpOperand &operand : end->getOpOperands()) {
       View view = traceView(operand.get());
       auto type = cast<RankedTensorType>(operand.get().getType());
       bool whole = view.root.getDefiningOp<ir::LaunchOp>() && view.coversRoot(type) &&
                    countReads(view.root) == 1;
-      if (whole)
+      if (whole && formed.insert({view.root.getDefiningOp(), paramOf(operand)}).second)
         continue;
       SmallVector<Copy> &copies = copied[view.root];
       auto equal = llvm::find_if(copies, [&](const Copy &copy) {
@@ -282,7 +284,15 @@ private:
     return success();
   }
 
-  /// One launch that copies the value of all these operands into a result for each.
+  /// The parameter of a gradient, or null for the loss.
+  static Attribute paramOf(OpOperand &operand) {
+    auto end = cast<nn::ReturnOp>(operand.getOwner());
+    unsigned number = operand.getOperandNumber();
+    return number == 0 ? Attribute() : end.getParams()[number - 1];
+  }
+
+  /// Copies the value of all these operands, which is one, into a result for each: by one launch, and
+  /// by another that reads a copy of the first one for a second gradient of a parameter.
   void copyGradient(ArrayRef<OpOperand *> operands, nn::ReturnOp end, KernelPool &pool) {
     Value value = operands.front()->get();
     OpBuilder builder(end);
@@ -290,13 +300,22 @@ private:
       builder.setInsertionPointAfter(source);
     else
       builder.setInsertionPointToStart(end->getBlock());
-    SmallVector<Value> results(operands.size(), value);
-    ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, {}, value, results, "gradient");
-    auto launch =
-        ir::LaunchOp::create(builder, value.getLoc(), TypeRange(ValueRange(results)),
-                             kernel.getSymName(), ValueRange(value), nullptr, nullptr, nullptr);
-    for (auto [operand, result] : llvm::zip(operands, launch.getOuts()))
-      operand->set(result);
+    SmallVector<OpOperand *> rest(operands);
+    while (!rest.empty()) {
+      llvm::DenseSet<Attribute> params;
+      SmallVector<OpOperand *> now, later;
+      for (OpOperand *operand : rest)
+        (params.insert(paramOf(*operand)).second ? now : later).push_back(operand);
+      SmallVector<Value> results(now.size() + (later.empty() ? 0 : 1), value);
+      ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, {}, value, results, "gradient");
+      auto launch =
+          ir::LaunchOp::create(builder, value.getLoc(), TypeRange(ValueRange(results)),
+                               kernel.getSymName(), ValueRange(value), nullptr, nullptr, nullptr);
+      for (auto [i, operand] : llvm::enumerate(now))
+        operand->set(launch.getResult(i));
+      value = launch.getOuts().back();
+      rest = later;
+    }
   }
 };
 
