@@ -154,8 +154,12 @@ private:
     struct InFlight {
       Value future;
       Location loc;
+      int64_t position; // in the block, before anything is inserted
     };
     SmallVector<InFlight> inFlight;
+    llvm::DenseMap<Operation *, int64_t> positions;
+    for (Operation &op : block)
+      positions.try_emplace(&op, positions.size());
     size_t waited = 0;
     auto waitOldest = [&] {
       ir::WaitOp::create(builder, inFlight[waited].loc, Type(), inFlight[waited].future,
@@ -172,11 +176,13 @@ private:
       if (!isa<ir::ReduceScatterOp, ir::AllReduceOp>(op))
         continue;
       Value grads = op.getOperand(0);
-      if (Operation *launch = completingLaunch(grads)) {
-        builder.setInsertionPoint(launch);
-        while (inFlight.size() - waited >= kReductionsInFlight)
+      if (Operation *launch = completingLaunch(grads))
+        while (inFlight.size() - waited >= kReductionsInFlight) {
+          // One launch may complete several buckets: then the oldest starts behind it.
+          bool isBefore = inFlight[waited].position < positions.lookup(launch);
+          builder.setInsertionPoint(isBefore ? launch : &op);
           waitOldest();
-      }
+        }
       builder.setInsertionPoint(&op);
       auto bucket = cast<ir::GradsType>(grads.getType()).getBucket();
       Value future;
@@ -186,7 +192,7 @@ private:
       else
         future = ir::AllReduceStartOp::create(builder, op.getLoc(), futureType(bucket), grads,
                                               ir::Stream::Reduce);
-      inFlight.push_back({future, op.getLoc()});
+      inFlight.push_back({future, op.getLoc(), positions.lookup(&op)});
       op.erase();
     }
     builder.setInsertionPointToEnd(&block);

@@ -232,3 +232,26 @@ func.func @loss(%labels: tensor<2xi32>) -> tensor<f32> {
   %loss = nn.cross_entropy %g, %labels ignoring -100 : (tensor<2x4xf32>, tensor<2xi32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// A launch forms one gradient of a parameter at most, since its results are written in no order. Here
+// @v is weight and bias of a norm: the bias's gradient is copied. And two equal gradients of @w are two
+// copies, the second of a copy of the first, which CSE cannot merge.
+
+nn.param @w : tensor<2x4xf32> init normal(0.02)
+nn.param @v : tensor<4xf32> init ones
+// CHECK-LABEL: func.func @joint
+// CHECK:         %[[N:.*]]:3 = zero.launch @layer_norm_grad_input(
+// CHECK-DAG:     %[[B:.*]] = zero.launch @gradient{{[_0-9]*}}(%[[N]]#{{[012]}}) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-DAG:     %[[C:.*]]:2 = zero.launch @gradient{{[_0-9]*}}(%[[N]]#{{[012]}}) : (tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
+// CHECK-DAG:     %[[D:.*]] = zero.launch @gradient{{[_0-9]*}}(%[[C]]#1)
+// CHECK:         nn.return {{.*}} grads(%[[N]]#{{[012]}} of @v : tensor<4xf32>, %[[B]] of @v : tensor<4xf32>, %[[C]]#0 of @w : tensor<2x4xf32>, %[[D]] of @w : tensor<2x4xf32>)
+func.func @loss(%labels: tensor<2xi32>) -> tensor<f32> {
+  %w = nn.read @w : tensor<2x4xf32>
+  %x = nn.add %w, %w : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %v = nn.read @v : tensor<4xf32>
+  %y = nn.layer_norm %x, %v, %v eps 1.0e-5 : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %loss = nn.cross_entropy %y, %labels ignoring -100 : (tensor<2x4xf32>, tensor<2xi32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
