@@ -83,7 +83,8 @@ int main(int argc, char **argv) {
     if (!session->step(input, result, error))
       return fail(error);
     if (input.stepsTaken % 10 == 0)
-      std::printf("step %2lld  loss %.4f\n", static_cast<long long>(input.stepsTaken + 1), result.loss);
+      std::printf("step %2lld  loss %.4f\n", static_cast<long long>(input.stepsTaken + 1),
+                  result.loss);
   }
   std::printf("arena %lld bytes a rank\n", static_cast<long long>(session->allocatedArenaBytes()));
   return 0;

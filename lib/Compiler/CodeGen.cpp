@@ -13,8 +13,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -45,9 +45,9 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(std::string &error) {
                 feature.first().str();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, llvm::sys::getHostCPUName(), features, options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), features, options,
+                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -145,7 +145,8 @@ std::shared_ptr<llvm::orc::LLJIT> loadObject(const std::vector<char> &object, vo
   if (!generator)
     return fail(generator.takeError());
   (*jit)->getMainJITDylib().addGenerator(std::move(*generator));
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.data(), object.size()), "zero");
+  auto buffer =
+      llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object.data(), object.size()), "zero");
   if (llvm::Error e = (*jit)->addObjectFile(std::move(buffer)))
     return fail(std::move(e));
   auto symbol = (*jit)->lookup("zrt_kernels");

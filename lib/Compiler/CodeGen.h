@@ -15,8 +15,8 @@ class LLJIT;
 namespace zero {
 
 /// Compiles the module's llvm functions for this processor and adds two constants: `zrt_kernels`,
-/// pointers to `functions` in order, and, unless `program` is empty, `zrt_program`. Returns the object
-/// file, or nothing with what went wrong in `error`.
+/// pointers to `functions` in order, and, unless `program` is empty, `zrt_program`. Returns the
+/// object file, or nothing with what went wrong in `error`.
 std::vector<char> compileObject(mlir::ModuleOp module, const std::vector<std::string> &functions,
                                 const std::vector<uint8_t> &program, std::string &error);
 

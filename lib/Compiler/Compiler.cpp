@@ -68,7 +68,8 @@ std::string CompileOptions::toPipeline() const {
   text += " beta1=" + digits(beta1) + " beta2=" + digits(beta2) + " eps=" + digits(eps) +
           " weight-decay=" + digits(weightDecay) + " momentum=" + digits(momentum) +
           " clip=" + digits(clip);
-  text += std::string(" verify=") + (verify ? "true" : "false") + " clean=" + (clean ? "true" : "false");
+  text += std::string(" verify=") + (verify ? "true" : "false") +
+          " clean=" + (clean ? "true" : "false");
   return text + "})";
 }
 
@@ -78,12 +79,15 @@ struct Compiler::Impl {
     void **kernels = nullptr;
   };
 
-  Impl() : context(MLIRContext::Threading::DISABLED), handler(&context, [this](Diagnostic &d) { record(d); }) {
+  Impl()
+      : context(MLIRContext::Threading::DISABLED),
+        handler(&context, [this](Diagnostic &d) { record(d); }) {
     DialectRegistry registry;
     registerAllDialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
-    context.printOpOnDiagnostic(false); // messages are for people who wrote the model, not the passes
+    context.printOpOnDiagnostic(
+        false); // messages are for people who wrote the model, not the passes
     static std::once_flag once;
     std::call_once(once, [] { registerAllPasses(); });
   }

@@ -89,6 +89,13 @@ private:
 
   LogicalResult addBuckets() {
     SymbolTable symbols(module);
+    // Whether a slot decays is the update's word: its ranges are the schedule's text.
+    llvm::DenseSet<std::pair<StringRef, int64_t>> decayed;
+    module.walk([&](ir::UpdateOp update) {
+      for (auto range : update.getRanges().getAsRange<ir::RangeAttr>())
+        if (range.getDecay())
+          decayed.insert({update.getBucket(), range.getBegin()});
+    });
     for (ir::BucketOp op : index.bucketOrder) {
       zrt::Bucket bucket;
       bucket.name = op.getSymName().str();
@@ -105,10 +112,11 @@ private:
           return slot.emitOpError() << "expects a parameter named @" << slot.getParam();
         zrt::Slot out;
         out.parameter = slot.getParam().str();
-        out.shape.assign(slot.getTensorType().getShape().begin(), slot.getTensorType().getShape().end());
+        out.shape.assign(slot.getTensorType().getShape().begin(),
+                         slot.getTensorType().getShape().end());
         out.beginElement = slot.getOffset();
         out.elements = slot.getTensorType().getNumElements();
-        out.decay = param.decays();
+        out.decay = decayed.contains({op.getSymName(), out.beginElement});
         out.init = static_cast<zrt::InitKind>(param.getInit());
         out.initScale = param.getInitValue().convertToDouble();
         bucket.slots.push_back(std::move(out));
@@ -118,7 +126,8 @@ private:
         return op.emitOpError("expects a zero.state");
       for (Attribute attr : state.getHeld()) {
         auto held = cast<ir::HeldAttr>(attr);
-        bucket.state[static_cast<int>(held.getKind())] = {true, held.getSharded(), held.getOffset()};
+        bucket.state[static_cast<int>(held.getKind())] = {true, held.getSharded(),
+                                                          held.getOffset()};
       }
       bucketNumber[op.getSymName()] = program.buckets.size();
       program.buckets.push_back(std::move(bucket));
@@ -132,8 +141,8 @@ private:
       std::optional<zrt::ElementType> element = elementType(type.getElementType());
       if (!element || !cell.getOffset())
         return cell.emitOpError("expects a placed cell of f32, f64, i32 or i64");
-      program.scalars.push_back(
-          {cell.getSymName().str(), *element, type.getNumElements(), static_cast<int64_t>(*cell.getOffset())});
+      program.scalars.push_back({cell.getSymName().str(), *element, type.getNumElements(),
+                                 static_cast<int64_t>(*cell.getOffset())});
     }
     return success();
   }
@@ -155,8 +164,9 @@ private:
   int32_t kernelNumberOf(StringRef name, ArrayRef<int64_t> first, ArrayRef<int64_t> later) {
     const KernelCall &call = calls.find(name)->second;
     bool isGenerated = call.kernel.kind == zrt::KernelKind::Generated;
-    std::string key = isGenerated ? generatedSymbol(name, first) + "/" + generatedSymbol(name, later)
-                                  : name.str();
+    std::string key = isGenerated
+                          ? generatedSymbol(name, first) + "/" + generatedSymbol(name, later)
+                          : name.str();
     auto [found, isNew] = kernelNumber.try_emplace(key, program.kernels.size());
     if (isNew) {
       zrt::Kernel kernel = call.kernel;
@@ -316,8 +326,8 @@ private:
         break;
       }
       if (address.offset < 0)
-        return launch.emitOpError() << "expects a place for every operand of @" << launch.getKernel()
-                                    << ": run zero-plan-arena first";
+        return launch.emitOpError() << "expects a place for every operand of @"
+                                    << launch.getKernel() << ": run zero-plan-arena first";
       row.operands.push_back(address.offset + operand.byteOffset);
       row.perRunBytes.push_back(address.perRunBytes);
       moves |= address.perRunBytes != 0;
@@ -381,7 +391,8 @@ private:
     int64_t base = gradsOffset(accumulate.getGrads());
     if (!slot || base < 0)
       return {};
-    return {base + static_cast<int64_t>(slot.getOffset()) * index.buckets.lookup(bucket).getElementBytes(),
+    return {base + static_cast<int64_t>(slot.getOffset()) *
+                       index.buckets.lookup(bucket).getElementBytes(),
             0};
   }
 
@@ -410,7 +421,8 @@ private:
   Address cellAddress(StringRef cell, ir::SegmentOp segment) {
     auto type = cast<RankedTensorType>(index.cells.lookup(cell).getType());
     int64_t width = bytesOf(type) / std::max<int64_t>(type.getNumElements(), 1);
-    bool perRun = type.getRank() == 1 && type.getDimSize(0) == static_cast<int64_t>(segment.getTimes()) &&
+    bool perRun = type.getRank() == 1 &&
+                  type.getDimSize(0) == static_cast<int64_t>(segment.getTimes()) &&
                   segment.getTimes() > 1;
     return {cellOffset(cell), perRun ? width : 0};
   }

@@ -23,8 +23,8 @@ Level levelOf(ModuleOp module) {
     segments = true;
     for (Operation &op : segment.getBody().front()) {
       auto launch = dyn_cast<ir::LaunchOp>(op);
-      if ((launch && launch.getStream()) || isa<ir::AllGatherStartOp, ir::ReduceScatterStartOp,
-                                                ir::AllReduceStartOp>(op))
+      if ((launch && launch.getStream()) ||
+          isa<ir::AllGatherStartOp, ir::ReduceScatterStartOp, ir::AllReduceStartOp>(op))
         return Level::Scheduled;
     }
   }

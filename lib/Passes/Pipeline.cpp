@@ -38,9 +38,10 @@ public:
   void runOnOperation() override {
     std::optional<Level> target = parseLevel(until);
     if (!target) {
-      getOperation().emitError() << "expects until=graph|joint|launches|sharded|scheduled|arena|llvm, "
-                                    "got until="
-                                 << until;
+      getOperation().emitError()
+          << "expects until=graph|joint|launches|sharded|scheduled|arena|llvm, "
+             "got until="
+          << until;
       return signalPassFailure();
     }
     Level level = levelOf(getOperation());

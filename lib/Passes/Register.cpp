@@ -21,9 +21,10 @@
 namespace zero {
 
 void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<nn::NNDialect, ir::ZeroDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
-                  mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  registry
+      .insert<nn::NNDialect, ir::ZeroDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
+              mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
+              mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::func::registerInlinerExtension(registry);
   registerElementModels(registry);
 }

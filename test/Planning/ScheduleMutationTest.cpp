@@ -248,9 +248,7 @@ TEST(ScheduleMutationS2, UseAfterFree) {
   expect(broken([](Schedule &s) { s.rows[16].frees.push_back(bufferOf(s, "l")); }), Law::S2,
          {"frees 'l'", "no gather made"});
   // A launch that writes into gathered weights.
-  expect(broken([](Schedule &s) {
-           s.rows[3].writes.push_back({bufferOf(s, "F0"), 0, 4});
-         }),
+  expect(broken([](Schedule &s) { s.rows[3].writes.push_back({bufferOf(s, "F0"), 0, 4}); }),
          Law::S2, {"row 3 'embed'", "writes 'F0'", "only a gather"});
   // The second gather of b4 into the first one's value, instead of its own.
   expect(broken([](Schedule &s) { s.rows[13].writes[0].buffer = bufferOf(s, "F4"); }), Law::S2,

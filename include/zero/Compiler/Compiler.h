@@ -72,8 +72,8 @@ public:
   /// `zrt_program`. Equal modules give equal bytes. Empty with diagnostics.
   std::vector<char> emitObject(mlir::ModuleOp module);
 
-  /// Table and kernels of a level-X module. Kernels that an earlier load of this compiler made from the
-  /// same text are reused.
+  /// Table and kernels of a level-X module. Kernels that an earlier load of this compiler made from
+  /// the same text are reused.
   std::optional<Executable> load(mlir::ModuleOp module);
 
   /// All diagnostics since the last call, one a line; warnings too.

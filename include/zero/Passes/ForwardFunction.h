@@ -6,9 +6,9 @@
 
 namespace zero {
 
-/// The forward function of a level-G module: the one function that no other calls and that has a
-/// body. It must return one float tensor of rank 0, the loss. Fails with a diagnostic that says what
-/// is missing: no function, several, no loss, several results.
+/// The forward function of a level-G module: the one public function that no other calls and that
+/// has a body. It must return one float tensor of rank 0, the loss. Fails with a diagnostic that
+/// says what is missing: no function, several, no loss, several results.
 ::mlir::FailureOr<::mlir::func::FuncOp> findForward(::mlir::ModuleOp module);
 
 /// The name of a batch argument: its `nn.name`, or `argN`.

@@ -40,7 +40,8 @@ private:
 enum class BufferKind { Input, Gather, Gradient, Activation, Workspace };
 llvm::StringRef nameOf(BufferKind kind);
 
-/// Bytes that hold from time `lower` to before `upper`; times are op indices in the segment's block.
+/// Bytes that hold from time `lower` to before `upper`; times are op indices in the segment's
+/// block.
 struct LiveBuffer {
   BufferKind kind = BufferKind::Activation;
   std::string name; // the argument, bucket or kernel
@@ -53,7 +54,8 @@ struct LiveBuffer {
 
 class Lifetimes {
 public:
-  /// `threadsPerRank` decides workspaces. Fails with a diagnostic on a launch whose kernel has no code.
+  /// `threadsPerRank` decides workspaces. Fails with a diagnostic on a launch whose kernel has no
+  /// code.
   static llvm::FailureOr<Lifetimes> compute(ir::SegmentOp segment, const ModuleIndex &index,
                                             int64_t threadsPerRank);
 

@@ -32,7 +32,8 @@ void attentionBackward(const AttentionDesc &desc, const float *q, const float *k
 
 /// dLogits may equal logits.
 void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, const int32_t *labels,
-                          float seed, float *loss, float *dLogits, char *workspace, ThreadTeam &team);
+                          float seed, float *loss, float *dLogits, char *workspace,
+                          ThreadTeam &team);
 
 void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const float *updates,
                 float *destination, bool accumulate, char *workspace, ThreadTeam &team);
@@ -52,7 +53,7 @@ public:
   void clear();
   void add(const float *values, int64_t count);
   void merge(const SquareSum &other);
-  double sum() const;      // rounded once, ties to even; inf if any value was inf or NaN
+  double sum() const; // rounded once, ties to even; inf if any value was inf or NaN
   bool finite() const { return nonFinite == 0; }
 
   /// 554 bits of exact fixed point in units of 2^-298, the square of the least denormal, and room

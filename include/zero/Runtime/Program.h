@@ -111,20 +111,24 @@ struct AttentionDesc {
   float scale = 1.0f;
   bool causal = false;
   bool backward = false;
-  struct Strides { int64_t batch = 0, time = 0, head = 0; };
+  struct Strides {
+    int64_t batch = 0, time = 0, head = 0;
+  };
   Strides q, k, v, out, dOut, dQ, dK, dV;
 };
 
-/// Row operands: logits[rows, classes], labels i32[rows], seed f32[], loss f32[], dLogits[rows, classes].
-/// loss = seed · Σ over rows whose label is not `ignore` of −log softmax(logits)[label], summed in f64;
-/// dLogits = seed · (softmax − onehot), 0 in ignored rows; may be written over the logits.
+/// Row operands: logits[rows, classes], labels i32[rows], seed f32[], loss f32[], dLogits[rows,
+/// classes]. loss = seed · Σ over rows whose label is not `ignore` of −log softmax(logits)[label],
+/// summed in f64; dLogits = seed · (softmax − onehot), 0 in ignored rows; may be written over the
+/// logits.
 struct CrossEntropyDesc {
   int64_t rows = 0, classes = 0;
   int64_t ignore = -100;
 };
 
 /// Row operands: indices i32[rows], updates[rows, width], destination[tableRows, width], workspace.
-/// Each hit row's sum is formed in f32 in index order and added once (or written, the others zeroed).
+/// Each hit row's sum is formed in f32 in index order and added once (or written, the others
+/// zeroed).
 struct ScatterDesc {
   int64_t rows = 0, width = 0, tableRows = 0;
 };
@@ -161,21 +165,26 @@ int64_t workspaceBytes(const CrossEntropyDesc &desc, int64_t threads);
 int64_t workspaceBytes(const ScatterDesc &desc, int64_t threads);
 
 enum class Opcode : uint8_t {
-  Launch,         // kernel on operands
-  AllGather,      // Param state of bucket → full buffer at operands[0]; in place where the state is full
-  ReduceScatter,  // full gradients at operands[0] → pieces at operands[1], or in place (operands[1] == -1)
-  AllReduce,      // full gradients at operands[0], in place
-  Count,          // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
-  SetSeed,        // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
-  Norm,           // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
-  Update,         // one bucket: optimizer on the owned elements (or all, where states are replicated)
-  Wait            // on row `waits`; synchronous backends have nothing to do
+  Launch,    // kernel on operands
+  AllGather, // Param state of bucket → full buffer at operands[0]; in place where the state is full
+  ReduceScatter, // full gradients at operands[0] → pieces at operands[1], or in place (operands[1]
+                 // == -1)
+  AllReduce, // full gradients at operands[0], in place
+  Count,     // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
+  SetSeed,   // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
+  Norm,      // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
+  Update,    // one bucket: optimizer on the owned elements (or all, where states are replicated)
+  Wait       // on row `waits`; synchronous backends have nothing to do
 };
 
 enum class Stream : uint8_t { Compute, Gather, Reduce };
 
 /// What a row does to its destination when it runs for the first time in a step and later.
-enum class WriteMode : uint8_t { Write, Add, WriteFirst /* write in the first run, add in later ones */ };
+enum class WriteMode : uint8_t {
+  Write,
+  Add,
+  WriteFirst /* write in the first run, add in later ones */
+};
 
 struct Row {
   Opcode opcode = Opcode::Launch;
@@ -185,7 +194,8 @@ struct Row {
   int32_t bucket = -1;
   bool inPlace = false;
   bool sumOverRanks = false;
-  /// Only for Launch. Byte offsets; operands with `perRun` move by that many bytes each run of the segment.
+  /// Only for Launch. Byte offsets; operands with `perRun` move by that many bytes each run of the
+  /// segment.
   std::vector<int64_t> operands;
   std::vector<int64_t> perRunBytes; // empty, or one an operand
   std::vector<int32_t> buckets;     // Norm
@@ -243,7 +253,8 @@ std::vector<uint8_t> serialize(const Program &program);
 /// wrong operand counts) with a message, in `error`.
 std::optional<Program> deserialize(const uint8_t *data, size_t size, std::string &error);
 
-/// Empty, or what is wrong with the program: the check of `deserialize` for programs made in memory.
+/// Empty, or what is wrong with the program: the check of `deserialize` for programs made in
+/// memory.
 std::string check(const Program &program);
 
 /// 64-bit FNV-1a of the serialised program: ranks compare it at start (S3).

@@ -39,7 +39,7 @@ struct StepResult {
   double loss = 0.0;     // the quotient of §5 (N2), summed in f64 over ranks and micro-steps
   double gradNorm = 0.0; // before clipping
   int64_t labelCount = 0;
-  bool finite = true;    // false: no weight was changed
+  bool finite = true;         // false: no weight was changed
   std::string firstNonFinite; // the parameter whose gradient is not finite, or "loss"
 };
 
@@ -57,18 +57,20 @@ public:
                                          SessionOptions options, std::string &error);
   ~Session();
 
-  /// Fills every parameter from its initialiser and zeroes moments; a pure function of (seed, name, element).
+  /// Fills every parameter from its initialiser and zeroes moments; a pure function of (seed, name,
+  /// element).
   void initialize(uint64_t seed);
 
-  /// Whole parameter in and out, f32, row-major, by name; with `kind`, its moments or gradients. False
-  /// with a message for an unknown name, a wrong size, or a state that it does not have.
-  bool setParameter(std::string_view name, const float *values, int64_t elements, std::string &error,
-                    StateKind kind = StateKind::Param);
+  /// Whole parameter in and out, f32, row-major, by name; with `kind`, its moments or gradients.
+  /// False with a message for an unknown name, a wrong size, or a state that it does not have.
+  bool setParameter(std::string_view name, const float *values, int64_t elements,
+                    std::string &error, StateKind kind = StateKind::Param);
   bool getParameter(std::string_view name, float *values, int64_t elements, std::string &error,
                     StateKind kind = StateKind::Param) const;
 
-  /// Runs all segments once, on all ranks. False with a message when an input is out of range (nothing
-  /// changed), or when a rank failed (the session then refuses further steps with the same message).
+  /// Runs all segments once, on all ranks. False with a message when an input is out of range
+  /// (nothing changed), or when a rank failed (the session then refuses further steps with the same
+  /// message).
   bool step(const StepInput &input, StepResult &result, std::string &error);
 
   const Program &program() const;

@@ -107,8 +107,8 @@ private:
     return success();
   }
 
-  /// Counts the ops of backward as they are formed. To ask the block for their order would number all
-  /// of its ops anew after every insertion, which is quadratic.
+  /// Counts the ops of backward as they are formed. To ask the block for their order would number
+  /// all of its ops anew after every insertion, which is quadratic.
   void numberUpTo(Operation *terminator) {
     Operation *next = numbered ? numbered->getNextNode() : &function.front().front();
     for (; next != terminator; next = next->getNextNode()) {
@@ -186,8 +186,9 @@ private:
     if (failed(runPipeline(pipeline, getOperation())))
       return failure();
     if (auto left = forward.getOps<func::CallOp>(); !left.empty())
-      return (*left.begin()).emitOpError("expects a call that can be inlined: of a function that "
-                                       "has a body and does not call itself");
+      return (*left.begin())
+          .emitOpError("expects a call that can be inlined: of a function that "
+                       "has a body and does not call itself");
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function != forward)
         function.erase();
@@ -214,9 +215,9 @@ private:
       for (Operation &op : forward.front().without_terminator())
         if (&op != entropy.getOperation())
           ops.push_back(&op);
-      auto both = nn::CrossEntropyWithGradOp::create(builder, entropy.getLoc(),
-                                                     entropy.getLogits(), entropy.getLabels(), seed,
-                                                     entropy.getIgnoreAttr());
+      auto both =
+          nn::CrossEntropyWithGradOp::create(builder, entropy.getLoc(), entropy.getLogits(),
+                                             entropy.getLabels(), seed, entropy.getIgnoreAttr());
       loss = both.getLoss();
       if (failed(reverse.runFromLogits(both.getLogits(), both.getDlogits(), ops)))
         return failure();
@@ -280,8 +281,8 @@ private:
     return success();
   }
 
-  /// A cross_entropy that is not the graph's end: its mean is over this tensor's own labels, 0 without
-  /// any, as its VJP has it. The kernel weighs a sum, so the seed is 1 ÷ count.
+  /// A cross_entropy that is not the graph's end: its mean is over this tensor's own labels, 0
+  /// without any, as its VJP has it. The kernel weighs a sum, so the seed is 1 ÷ count.
   static void lowerInnerEntropy(nn::CrossEntropyOp entropy) {
     OpBuilder builder(entropy);
     Location loc = entropy.getLoc();
@@ -289,11 +290,11 @@ private:
     auto element = cast<RankedTensorType>(entropy.getLoss().getType()).getElementType();
     auto labelType = cast<RankedTensorType>(labels.getType());
     auto constant = [&](Attribute value, Type type) -> Value {
-      return nn::ConstantOp::create(
-          builder, loc, DenseElementsAttr::get(RankedTensorType::get({}, type), value));
+      return nn::ConstantOp::create(builder, loc,
+                                    DenseElementsAttr::get(RankedTensorType::get({}, type), value));
     };
-    IntegerAttr ignored = builder.getIntegerAttr(
-        labelType.getElementType(), static_cast<int64_t>(entropy.getIgnore()));
+    IntegerAttr ignored = builder.getIntegerAttr(labelType.getElementType(),
+                                                 static_cast<int64_t>(entropy.getIgnore()));
     Value counts = nn::CompareOp::create(builder, loc, nn::Predicate::NE, labels,
                                          constant(ignored, labelType.getElementType()));
     Value ones = nn::ConvertOp::create(builder, loc, counts, element);
@@ -302,9 +303,10 @@ private:
       count = nn::ReduceSumOp::create(
           builder, loc, ones, llvm::to_vector(llvm::seq<int64_t>(0, labelType.getRank())), false);
     Value one = constant(builder.getFloatAttr(element, 1.0), element);
-    Value weight = nn::DivOp::create(builder, loc, one, nn::MaxOp::create(builder, loc, count, one));
-    auto both = nn::CrossEntropyWithGradOp::create(builder, loc, entropy.getLogits(), labels, weight,
-                                                   entropy.getIgnoreAttr());
+    Value weight =
+        nn::DivOp::create(builder, loc, one, nn::MaxOp::create(builder, loc, count, one));
+    auto both = nn::CrossEntropyWithGradOp::create(builder, loc, entropy.getLogits(), labels,
+                                                   weight, entropy.getIgnoreAttr());
     entropy.replaceAllUsesWith(both.getLoss());
     entropy.erase();
   }

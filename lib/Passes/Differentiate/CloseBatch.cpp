@@ -59,9 +59,10 @@ public:
       return;
     }
     if (microBatch < 1) {
-      forward->emitError() << "expects a micro-batch for the open dimension 0 of the arguments: pass "
-                              "--micro-batch (nn-close-batch{micro-batch=B}), got "
-                           << microBatch.getValue();
+      forward->emitError()
+          << "expects a micro-batch for the open dimension 0 of the arguments: pass "
+             "--micro-batch (nn-close-batch{micro-batch=B}), got "
+          << microBatch.getValue();
       return signalPassFailure();
     }
     SmallVector<Type> argTypes;
@@ -78,9 +79,9 @@ private:
     for (BlockArgument arg : forward.getArguments()) {
       auto type = cast<RankedTensorType>(arg.getType());
       if (type.getRank() > 0 && type.getDimSize(0) != microBatch)
-        return forward.emitError() << "expects a batch of " << type.getDimSize(0)
-                                   << " rows per rank, as the graph is closed with, got "
-                                   << microBatch.getValue();
+        return forward.emitError()
+               << "expects a batch of " << type.getDimSize(0)
+               << " rows per rank, as the graph is closed with, got " << microBatch.getValue();
     }
     return success();
   }
@@ -89,8 +90,8 @@ private:
     if (function.isExternal() || !function.getBody().hasOneBlock())
       return function.emitError("expects a body of one block");
     if (!closing.insert(function).second)
-      return function.emitError() << "expects calls that can be inlined, and @" << function.getName()
-                                  << " calls itself";
+      return function.emitError() << "expects calls that can be inlined, and @"
+                                  << function.getName() << " calls itself";
     for (auto [arg, type] : llvm::zip(function.getArguments(), argTypes))
       arg.setType(type);
     for (Operation &op : function.front())

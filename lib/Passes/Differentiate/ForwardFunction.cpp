@@ -13,7 +13,7 @@ FailureOr<func::FuncOp> findForward(ModuleOp module) {
   module.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
   func::FuncOp forward;
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (called.contains(function.getName()) || function.isExternal())
+    if (called.contains(function.getName()) || function.isExternal() || function.isPrivate())
       continue;
     if (forward) {
       InFlightDiagnostic diag = function.emitError()

@@ -51,7 +51,8 @@ public:
     }
     Location loc = builder.getUnknownLoc();
     auto kernel = ir::KernelOp::create(
-        builder, loc, "kernel", builder.getFunctionType(inputs.getTypes(), outputs.getTypes()), kind,
+        builder, loc, "kernel", builder.getFunctionType(inputs.getTypes(), outputs.getTypes()),
+        kind,
         /*may_reuse=*/nullptr, strided ? builder.getArrayAttr(strides) : nullptr,
         /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr);
     Block *body = builder.createBlock(&kernel.getBody());
@@ -139,8 +140,8 @@ public:
   }
 
 private:
-  /// No two launches are equal, so that none is merged later, when what forms a gradient must stay apart
-  /// from what else is read.
+  /// No two launches are equal, so that none is merged later, when what forms a gradient must stay
+  /// apart from what else is read.
   static void mergeEqual(func::FuncOp joint) {
     IRRewriter rewriter(joint.getContext());
     DominanceInfo dominance(joint);
@@ -162,8 +163,8 @@ private:
     for (Operation *op : group.ops)
       for (Value operand : op->getOperands()) {
         Operation *source = operand.getDefiningOp();
-        if (source && (members.contains(source) || (group.kind == ir::KernelKind::Generated &&
-                                                    isRematerialised(source))))
+        if (source && (members.contains(source) ||
+                       (group.kind == ir::KernelKind::Generated && isRematerialised(source))))
           continue;
         inputs.insert(operand);
       }
@@ -179,7 +180,8 @@ private:
     OpBuilder builder(last);
     SmallVector<Value> operands(inputs.getArrayRef());
     ir::KernelOp kernel = pool.get(group.kind, group.ops, operands, outputs, baseName(group));
-    if (std::string why; group.kind != ir::KernelKind::Generated && !describeKernel(kernel, 1, why)) {
+    if (std::string why;
+        group.kind != ir::KernelKind::Generated && !describeKernel(kernel, 1, why)) {
       // The library's kernel cannot read these strides: copy the views, then ask again.
       for (Value &operand : operands)
         if (!traceView(operand).isContiguous(cast<RankedTensorType>(operand.getType()))) {
@@ -196,7 +198,8 @@ private:
     auto launch = ir::LaunchOp::create(builder, last->getLoc(), TypeRange(ValueRange(outputs)),
                                        kernel.getSymName(), operands, nullptr, nullptr, nullptr);
     for (auto [output, result] : llvm::zip(outputs, launch.getOuts()))
-      output.replaceUsesWithIf(result, [&](OpOperand &use) { return !members.contains(use.getOwner()); });
+      output.replaceUsesWithIf(result,
+                               [&](OpOperand &use) { return !members.contains(use.getOwner()); });
     for (Operation *op : llvm::reverse(group.ops)) {
       op->dropAllUses();
       op->erase();
@@ -212,8 +215,9 @@ private:
       OpBuilder builder(&op);
       ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, &op, {}, op.getResults(),
                                      op.getName().stripDialect());
-      auto launch = ir::LaunchOp::create(builder, op.getLoc(), op.getResultTypes(),
-                                         kernel.getSymName(), ValueRange(), nullptr, nullptr, nullptr);
+      auto launch =
+          ir::LaunchOp::create(builder, op.getLoc(), op.getResultTypes(), kernel.getSymName(),
+                               ValueRange(), nullptr, nullptr, nullptr);
       op.replaceAllUsesWith(launch.getOuts());
     }
   }
@@ -247,10 +251,10 @@ private:
   }
 
   /// A gradient is written into its slot by the launch that forms it, so it is a launch's whole
-  /// result, in order, and read by nothing else: no other gradient, and no launch, since the slot may
-  /// hold more than this contribution. Others are copied, and where one value is the gradient of
-  /// several, by one launch: two equal ones could be merged again. And a launch forms one gradient of a
-  /// parameter at most: its results are written in no order.
+  /// result, in order, and read by nothing else: no other gradient, and no launch, since the slot
+  /// may hold more than this contribution. Others are copied, and where one value is the gradient
+  /// of several, by one launch: two equal ones could be merged again. And a launch forms one
+  /// gradient of a parameter at most: its results are written in no order.
   LogicalResult materialiseGradients(func::FuncOp joint, KernelPool &pool) {
     auto end = dyn_cast<nn::ReturnOp>(joint.front().getTerminator());
     if (!end)
@@ -291,8 +295,8 @@ private:
     return number == 0 ? Attribute() : end.getParams()[number - 1];
   }
 
-  /// Copies the value of all these operands, which is one, into a result for each: by one launch, and
-  /// by another that reads a copy of the first one for a second gradient of a parameter.
+  /// Copies the value of all these operands, which is one, into a result for each: by one launch,
+  /// and by another that reads a copy of the first one for a second gradient of a parameter.
   void copyGradient(ArrayRef<OpOperand *> operands, nn::ReturnOp end, KernelPool &pool) {
     Value value = operands.front()->get();
     OpBuilder builder(end);

@@ -12,7 +12,9 @@ bool isRematerialised(Operation *op) { return isa<nn::ConstantOp, nn::IotaOp>(op
 
 namespace {
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 /// Sums over every dimension but the last: a bias gradient.
 bool isColumnSum(Operation *op) {
@@ -114,7 +116,7 @@ private:
   void placeOverRows(Operation *op, bool isRow) {
     // Row reductions run over their input's shape, everything else over its result's.
     Value over = isa<nn::ReduceSumOp, nn::ReduceMeanOp, nn::ReduceMaxOp>(op) ? op->getOperand(0)
-                                                                            : op->getResult(0);
+                                                                             : op->getResult(0);
     ArrayRef<int64_t> shape = shapeOf(over);
     for (Value operand : op->getOperands()) {
       auto found = operand.getDefiningOp() ? groupOf.find(operand.getDefiningOp()) : groupOf.end();

@@ -20,8 +20,8 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-std::optional<SmallVector<int64_t>> reshapeStrides(ArrayRef<int64_t> from, ArrayRef<int64_t> strides,
-                                                   ArrayRef<int64_t> to) {
+std::optional<SmallVector<int64_t>>
+reshapeStrides(ArrayRef<int64_t> from, ArrayRef<int64_t> strides, ArrayRef<int64_t> to) {
   SmallVector<int64_t> sizes, steps; // source without ones, neighbours merged where they touch
   for (auto [size, step] : llvm::zip(from, strides)) {
     if (size == 1)

@@ -45,8 +45,7 @@ std::optional<Window> reshaped(const Window &window, ArrayRef<int64_t> shape) {
     result.strides = rowMajorStrides(shape);
     return result;
   }
-  std::optional<SmallVector<int64_t>> strides =
-      reshapeStrides(window.shape, window.strides, shape);
+  std::optional<SmallVector<int64_t>> strides = reshapeStrides(window.shape, window.strides, shape);
   if (!strides)
     return std::nullopt;
   result.strides = *strides;

@@ -119,7 +119,8 @@ FailureOr<Lifetimes> Lifetimes::compute(ir::SegmentOp segment, const ModuleIndex
   };
 
   for (BlockArgument arg : block.getArguments()) {
-    LiveBuffer buffer{BufferKind::Input, {}, bytesOf(arg.getType()), 0, 1, nullptr, arg.getArgNumber(), -1};
+    LiveBuffer buffer{BufferKind::Input,  {}, bytesOf(arg.getType()), 0, 1, nullptr,
+                      arg.getArgNumber(), -1};
     buffer.name = cast<StringAttr>(segment.getNames()[arg.getArgNumber()]).str();
     if (auto offsets = segment.getOffsets())
       buffer.offset = (*offsets)[arg.getArgNumber()];
@@ -144,8 +145,8 @@ FailureOr<Lifetimes> Lifetimes::compute(ir::SegmentOp segment, const ModuleIndex
         alias(wait.getFull(), result.bufferOf(wait.getFuture()));
     } else if (auto grads = dyn_cast<ir::GradsOp>(op)) {
       if (index.gradsAllocate(grads.getBucket()))
-        add({BufferKind::Gradient, grads.getBucket().str(), index.fullBytes(grads.getBucket()), time,
-             time + 1, &op, 0, static_cast<int64_t>(grads.getOffset().value_or(-1))},
+        add({BufferKind::Gradient, grads.getBucket().str(), index.fullBytes(grads.getBucket()),
+             time, time + 1, &op, 0, static_cast<int64_t>(grads.getOffset().value_or(-1))},
             grads.getGrads());
     } else if (auto accumulate = dyn_cast<ir::AccumulateOp>(op)) {
       int64_t buffer = result.bufferOf(accumulate.getGrads());
@@ -163,8 +164,8 @@ FailureOr<Lifetimes> Lifetimes::compute(ir::SegmentOp segment, const ModuleIndex
         if (place && place.getKind() == ir::PlaceKind::Inout)
           alias(out, result.bufferOf(launch.getArgs()[place.getValue()]));
         else if (hasOwnBytes(out))
-          add({BufferKind::Activation, launch.getKernel().str(), bytesOf(out.getType()), time, time + 1,
-               &op, out.getResultNumber(),
+          add({BufferKind::Activation, launch.getKernel().str(), bytesOf(out.getType()), time,
+               time + 1, &op, out.getResultNumber(),
                place && place.getKind() == ir::PlaceKind::At ? place.getValue() : -1},
               out);
         if (int64_t buffer = result.bufferOf(out); buffer >= 0)

@@ -20,8 +20,6 @@
 #include "zero/Passes/Views.h"
 #include "zero/Planning/Arena.h"
 
-
-
 namespace zero {
 #define GEN_PASS_DEF_PLANARENAPASS
 #include "zero/Passes/Passes.h.inc"
@@ -93,9 +91,10 @@ private:
     SmallVector<Attribute> entries;
     for (Attribute attr : state.getHeld()) {
       auto entry = cast<ir::HeldAttr>(attr);
-      entries.push_back(entry == held ? ir::HeldAttr::get(entry.getContext(), entry.getKind(),
-                                                          entry.getType(), entry.getSharded(), offset)
-                                      : entry);
+      entries.push_back(entry == held
+                            ? ir::HeldAttr::get(entry.getContext(), entry.getKind(),
+                                                entry.getType(), entry.getSharded(), offset)
+                            : entry);
     }
     state.setHeldAttr(ArrayAttr::get(state.getContext(), entries));
   }
@@ -145,7 +144,8 @@ private:
                         traceView(operand).root == root &&
                         traceView(operand).coversRoot(cast<RankedTensorType>(operand.getType()));
             if (!owns || lastUse.lookup(root) != launch.getOperation() ||
-                llvm::count_if(launch.getArgs(), [&](Value v) { return Lifetimes::rootOf(v) == root; }) != 1 ||
+                llvm::count_if(launch.getArgs(),
+                               [&](Value v) { return Lifetimes::rootOf(v) == root; }) != 1 ||
                 !taken.insert(bytesRoot(root)).second)
               continue;
             kind = ir::PlaceKind::Inout;
@@ -170,19 +170,22 @@ private:
   }
 
   static bool isInSlot(Value root) {
-    return llvm::any_of(readersOf(root), [](Operation *u) { return isa<ir::AccumulateOp, ir::SetOp>(u); });
+    return llvm::any_of(readersOf(root),
+                        [](Operation *u) { return isa<ir::AccumulateOp, ir::SetOp>(u); });
   }
 
-  /// The first accumulation into a slot writes it, later ones add. Where the gradients are full state
-  /// that several runs share, the first one writes in the first run only.
+  /// The first accumulation into a slot writes it, later ones add. Where the gradients are full
+  /// state that several runs share, the first one writes in the first run only.
   void chooseModes(ir::SegmentOp segment, ModuleIndex &index) {
     llvm::DenseSet<std::pair<StringRef, StringRef>> met;
     for (auto accumulate : segment.getBody().front().getOps<ir::AccumulateOp>()) {
-      StringRef bucket = cast<ir::GradsType>(accumulate.getGrads().getType()).getBucket().getValue();
+      StringRef bucket =
+          cast<ir::GradsType>(accumulate.getGrads().getType()).getBucket().getValue();
       auto mode = ir::AccumulateMode::Add;
       if (met.insert({bucket, accumulate.getParam()}).second)
-        mode = segment.getTimes() > 1 && !index.gradsAllocate(bucket) ? ir::AccumulateMode::WriteFirst
-                                                                      : ir::AccumulateMode::Write;
+        mode = segment.getTimes() > 1 && !index.gradsAllocate(bucket)
+                   ? ir::AccumulateMode::WriteFirst
+                   : ir::AccumulateMode::Write;
       accumulate.setMode(mode);
     }
   }

@@ -204,12 +204,12 @@ private:
     SmallVector<std::pair<Value, Location>> futures;
     for (auto gather : llvm::make_early_inc_range(block.getOps<ir::AllGatherInPlaceOp>())) {
       builder.setInsertionPoint(gather);
-      futures.push_back({ir::AllGatherStartOp::create(
-                             builder, gather.getLoc(), futureType(gather.getBucketAttr()),
-                             gather.getBucketAttr(), builder.getUnitAttr(),
-                             ir::StreamAttr::get(builder.getContext(), ir::Stream::Gather),
-                             /*offset=*/nullptr),
-                         gather.getLoc()});
+      futures.push_back(
+          {ir::AllGatherStartOp::create(
+               builder, gather.getLoc(), futureType(gather.getBucketAttr()), gather.getBucketAttr(),
+               builder.getUnitAttr(), ir::StreamAttr::get(builder.getContext(), ir::Stream::Gather),
+               /*offset=*/nullptr),
+           gather.getLoc()});
       gather.erase();
     }
     builder.setInsertionPointToEnd(&block);

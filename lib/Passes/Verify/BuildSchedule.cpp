@@ -42,8 +42,8 @@ public:
     for (auto bucket : module.getOps<ir::BucketOp>())
       addBucket(bucket);
     for (auto cell : module.getOps<ir::CellOp>())
-      cells[cell.getSymName()] =
-          addBuffer(cell.getSymName(), ps::BufferKind::State, tensorBytes(cell.getType()), cell.getOffset());
+      cells[cell.getSymName()] = addBuffer(cell.getSymName(), ps::BufferKind::State,
+                                           tensorBytes(cell.getType()), cell.getOffset());
   }
 
   FailureOr<SegmentSchedule> run() {
@@ -62,7 +62,8 @@ public:
   }
 
 private:
-  int64_t addBuffer(const Twine &name, ps::BufferKind kind, int64_t bytes, std::optional<int64_t> offset) {
+  int64_t addBuffer(const Twine &name, ps::BufferKind kind, int64_t bytes,
+                    std::optional<int64_t> offset) {
     out.schedule.buffers.push_back({name.str(), kind, offset, bytes});
     return static_cast<int64_t>(out.schedule.buffers.size()) - 1;
   }
@@ -73,7 +74,8 @@ private:
       return;
     for (Attribute attr : state.getHeld()) {
       auto held = cast<ir::HeldAttr>(attr);
-      int64_t length = held.getSharded() ? bucket.getLength() / bucket.getRanks() : bucket.getLength();
+      int64_t length =
+          held.getSharded() ? bucket.getLength() / bucket.getRanks() : bucket.getLength();
       std::optional<int64_t> offset;
       if (held.getOffset() >= 0)
         offset = held.getOffset();
@@ -91,7 +93,8 @@ private:
     owed.reductions = gradient.getSharded() ? forms : updates;
     for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>()) {
       slotNumber[(bucket.getSymName() + "/" + slot.getParam()).str()] = owed.slots.size();
-      owed.slots.push_back({slot.getParam().str(), forms ? static_cast<int64_t>(slot.getContributions()) : 0});
+      owed.slots.push_back(
+          {slot.getParam().str(), forms ? static_cast<int64_t>(slot.getContributions()) : 0});
     }
     bucketNumber[bucket.getSymName()] = out.schedule.buckets.size();
     out.schedule.buckets.push_back(std::move(owed));
@@ -204,8 +207,9 @@ private:
         std::optional<int64_t> offset;
         if (start.getOffset())
           offset = *start.getOffset();
-        buffers[start.getFuture()] = addBuffer(start.getBucket(), ps::BufferKind::Gathered,
-                                               bucket.getLength() * bucket.getElementBytes(), offset);
+        buffers[start.getFuture()] =
+            addBuffer(start.getBucket(), ps::BufferKind::Gathered,
+                      bucket.getLength() * bucket.getElementBytes(), offset);
         row.writes.push_back(whole(buffers[start.getFuture()]));
       }
     } else if (auto resident = dyn_cast<ir::ResidentOp>(op)) {
@@ -246,7 +250,8 @@ private:
     } else if (auto update = dyn_cast<ir::UpdateOp>(op)) {
       row.reads.push_back(whole(cells.lookup(update.getNorm())));
       for (uint32_t k = 0; k <= ir::getMaxEnumValForStateKind(); ++k)
-        if (int64_t state = stateBuffer(update.getBucket(), static_cast<ir::StateKind>(k)); state >= 0) {
+        if (int64_t state = stateBuffer(update.getBucket(), static_cast<ir::StateKind>(k));
+            state >= 0) {
           row.reads.push_back(whole(state, true));
           auto kind = static_cast<ir::StateKind>(k);
           if (kind != ir::StateKind::Grad && kind != ir::StateKind::GradAccum)
@@ -298,10 +303,11 @@ private:
       return launch.emitOpError() << "expects a kernel that can be computed: " << why;
     if (call->workspaceBytes > 0 && out.schedule.arenaBytes) {
       if (!launch.getWorkspace())
-        return launch.emitOpError() << "expects a workspace of " << call->workspaceBytes << " bytes";
-      row.writes.push_back(whole(addBuffer("workspace of " + launch.getKernel().str(),
-                                           ps::BufferKind::Value, call->workspaceBytes,
-                                           *launch.getWorkspace())));
+        return launch.emitOpError()
+               << "expects a workspace of " << call->workspaceBytes << " bytes";
+      row.writes.push_back(
+          whole(addBuffer("workspace of " + launch.getKernel().str(), ps::BufferKind::Value,
+                          call->workspaceBytes, *launch.getWorkspace())));
     }
     return success();
   }
@@ -366,7 +372,7 @@ private:
     if (accumulate.getMode())
       mode = static_cast<ps::Mode>(*accumulate.getMode() == ir::AccumulateMode::Write        ? 0
                                    : *accumulate.getMode() == ir::AccumulateMode::WriteFirst ? 1
-                                                                                            : 2);
+                                                                                             : 2);
     ps::Access target{buffer, slot->first, slot->second};
     row.accumulates.push_back({bucketNumber.lookup(bucket), slotNumber.lookup(name), mode, target});
     if (mode != ps::Mode::Write)

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BuildSchedule.h"
 #include "Structure.h"
+#include "BuildSchedule.h"
 
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
@@ -28,9 +28,9 @@ LogicalResult verifyKernels(ModuleOp module) {
     for (unsigned i = 0; i < kernel.getNumResults(); ++i)
       for (int64_t operand : kernel.getMayReuseOf(i))
         if (i >= allowed.size() || !llvm::is_contained(allowed[i], operand))
-          return kernel.emitOpError() << "(S1) expects result " << i << " to reuse operands whose "
-                                      << "elements are read before they are written, got operand "
-                                      << operand;
+          return kernel.emitOpError()
+                 << "(S1) expects result " << i << " to reuse operands whose "
+                 << "elements are read before they are written, got operand " << operand;
   }
   return success();
 }
@@ -75,8 +75,8 @@ LogicalResult verifyStream(Operation &op) {
   auto expect = [&](std::optional<ir::Stream> got, ir::Stream want) -> LogicalResult {
     if (got == want)
       return success();
-    InFlightDiagnostic error = op.emitOpError()
-                               << "(S1) expects to be on stream " << stringifyStream(want) << ", got ";
+    InFlightDiagnostic error = op.emitOpError() << "(S1) expects to be on stream "
+                                                << stringifyStream(want) << ", got ";
     error << (got ? stringifyStream(*got) : StringRef("none"));
     return error;
   };
@@ -91,8 +91,9 @@ LogicalResult verifyStream(Operation &op) {
   if (auto start = dyn_cast<ir::AllReduceStartOp>(op))
     return expect(start.getStream(), ir::Stream::Reduce);
   if (isa<ir::AllGatherOp, ir::AllGatherInPlaceOp, ir::ReduceScatterOp, ir::AllReduceOp>(op))
-    return op.emitOpError("(S3) expects collectives to be started and waited for from level scheduled "
-                          "on");
+    return op.emitOpError(
+        "(S3) expects collectives to be started and waited for from level scheduled "
+        "on");
   return success();
 }
 
@@ -106,9 +107,10 @@ LogicalResult verifyPlaces(ir::LaunchOp launch) {
     Operation *sink = sinkOf(result);
     ir::PlaceKind kind = cast<ir::PlaceAttr>(places[result.getResultNumber()]).getKind();
     bool isSlot = kind == ir::PlaceKind::Slot, isCell = kind == ir::PlaceKind::Cell;
-    if (isSlot != isa_and_nonnull<ir::AccumulateOp>(sink) || isCell != isa_and_nonnull<ir::SetOp>(sink))
+    if (isSlot != isa_and_nonnull<ir::AccumulateOp>(sink) ||
+        isCell != isa_and_nonnull<ir::SetOp>(sink))
       return launch.emitOpError() << "(M1) expects result " << result.getResultNumber() << " to be "
-                                  << (!sink                        ? "at a place or inout"
+                                  << (!sink                         ? "at a place or inout"
                                       : isa<ir::AccumulateOp>(sink) ? "in its slot"
                                                                     : "in its cell")
                                   << ", as its readers have it";
@@ -133,13 +135,14 @@ LogicalResult verifyModule(ModuleOp module) {
     return failure();
   for (auto bucket : module.getOps<ir::BucketOp>())
     if (static_cast<int64_t>(bucket.getRanks()) != config->ranks)
-      return bucket.emitOpError() << "expects the " << config->ranks << " ranks of zero.config, got "
-                                  << bucket.getRanks();
+      return bucket.emitOpError() << "expects the " << config->ranks
+                                  << " ranks of zero.config, got " << bucket.getRanks();
   for (auto segment : module.getOps<ir::SegmentOp>()) {
     int64_t want = segment.getSymName() == "micro_step" ? config->microSteps : 1;
     if (static_cast<int64_t>(segment.getTimes()) != want)
-      return segment.emitOpError() << "(N2) expects to run " << want
-                                   << " times a step, as in zero.config, got " << segment.getTimes();
+      return segment.emitOpError()
+             << "(N2) expects to run " << want << " times a step, as in zero.config, got "
+             << segment.getTimes();
   }
   llvm::StringMap<CellUse> uses = collectCells(module);
   for (auto cell : module.getOps<ir::CellOp>()) {
@@ -167,7 +170,8 @@ LogicalResult verifySegment(ir::SegmentOp segment, ModuleOp module, Level level)
     if (auto launch = dyn_cast<ir::LaunchOp>(op); launch && failed(verifyPlaces(launch)))
       return failure();
     if (auto accumulate = dyn_cast<ir::AccumulateOp>(op)) {
-      StringRef bucket = cast<ir::GradsType>(accumulate.getGrads().getType()).getBucket().getValue();
+      StringRef bucket =
+          cast<ir::GradsType>(accumulate.getGrads().getType()).getBucket().getValue();
       if (failed(verifyMode(accumulate, segment, keptInState.lookup(bucket))))
         return failure();
     }

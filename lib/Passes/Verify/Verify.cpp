@@ -37,7 +37,7 @@ public:
     if (failed(verifyKernels(module)))
       return signalPassFailure();
     if (level < Level::Sharded)
-      return; // pure SSA: MLIR's own verifier says the rest
+      return;                    // pure SSA: MLIR's own verifier says the rest
     SymbolTable symbols(module); // a lookup without one is linear in the module
     if (failed(verifyModule(module)) || failed(verifyGradients(module, symbols)) ||
         failed(verifyUpdate(module, symbols)))
@@ -49,7 +49,8 @@ public:
   }
 
 private:
-  /// (S4) Linear grads values; each slot gets its contributions; each bucket is reduced once a step.
+  /// (S4) Linear grads values; each slot gets its contributions; each bucket is reduced once a
+  /// step.
   LogicalResult verifyGradients(ModuleOp module, const SymbolTable &symbols) {
     struct Owed {
       ir::BucketOp bucket;
@@ -71,7 +72,8 @@ private:
             return op.emitOpError("(S4) expects the grads value to be used exactly once");
         if (op.getNumOperands() == 0)
           continue;
-        auto grads = dyn_cast<ir::GradsType>(op.getOperand(op.getNumOperands() == 2 ? 1 : 0).getType());
+        auto grads =
+            dyn_cast<ir::GradsType>(op.getOperand(op.getNumOperands() == 2 ? 1 : 0).getType());
         if (!grads)
           continue;
         auto found = owed.find(grads.getBucket().getValue());
@@ -95,7 +97,8 @@ private:
         continue;
       Owed &bucket = found->second;
       for (auto slot : bucket.bucket.getSlots().front().getOps<ir::SlotOp>())
-        if (bucket.contributions.lookup(slot.getParam()) != static_cast<int64_t>(slot.getContributions()))
+        if (bucket.contributions.lookup(slot.getParam()) !=
+            static_cast<int64_t>(slot.getContributions()))
           return slot.emitOpError() << "(S4) expects " << slot.getContributions()
                                     << " contributions in a micro-step, got "
                                     << bucket.contributions.lookup(slot.getParam());
@@ -108,11 +111,12 @@ private:
     return success();
   }
 
-  /// The norm covers every bucket of gradients once (N4), and each is updated once, slot by slot; what
-  /// a rank updated alone, and others hold too, is gathered in place behind the update.
+  /// The norm covers every bucket of gradients once (N4), and each is updated once, slot by slot;
+  /// what a rank updated alone, and others hold too, is gathered in place behind the update.
   LogicalResult verifyUpdate(ModuleOp module, const SymbolTable &symbols) {
     llvm::StringMap<int64_t> norms, updates, gathers;
-    llvm::StringMap<bool> replicated; // updated by all ranks, from gradients that all of them reduced
+    llvm::StringMap<bool>
+        replicated; // updated by all ranks, from gradients that all of them reduced
     for (auto segment : module.getOps<ir::SegmentOp>())
       for (Operation &op : segment.getBody().front()) {
         if (isa<ir::AllReduceOp, ir::AllReduceStartOp>(op))
@@ -151,25 +155,25 @@ private:
                         held.getKind() == ir::StateKind::Moment1 ||
                         held.getKind() == ir::StateKind::Moment2;
         if (trained && isMoment && held.getSharded() == everywhere)
-          return state.emitOpError() << "(S4) expects to hold " << stringifyStateKind(held.getKind())
-                                     << (everywhere ? " full" : " sharded")
-                                     << ", as it is updated";
+          return state.emitOpError()
+                 << "(S4) expects to hold " << stringifyStateKind(held.getKind())
+                 << (everywhere ? " full" : " sharded") << ", as it is updated";
       }
       ir::HeldAttr param = state.find(ir::StateKind::Param);
       int64_t gathersDue = trained && param && !param.getSharded() && !everywhere;
       if (gathers.lookup(state.getBucket()) != gathersDue)
-        return state.emitOpError() << "(C1) expects " << gathersDue
-                                   << " gathers in place behind the update, got "
-                                   << gathers.lookup(state.getBucket());
+        return state.emitOpError()
+               << "(C1) expects " << gathersDue << " gathers in place behind the update, got "
+               << gathers.lookup(state.getBucket());
       int64_t want = state.findGradient() ? 1 : 0;
       if (norms.lookup(state.getBucket()) != want)
-        return state.emitOpError() << "(N4) expects the norm to cover the bucket "
-                                   << (want ? "once" : "never") << ", got "
-                                   << norms.lookup(state.getBucket()) << " times";
+        return state.emitOpError()
+               << "(N4) expects the norm to cover the bucket " << (want ? "once" : "never")
+               << ", got " << norms.lookup(state.getBucket()) << " times";
       if (updates.lookup(state.getBucket()) != want)
-        return state.emitOpError() << "(S4) expects the bucket to be updated "
-                                   << (want ? "once" : "never") << ", got "
-                                   << updates.lookup(state.getBucket()) << " times";
+        return state.emitOpError()
+               << "(S4) expects the bucket to be updated " << (want ? "once" : "never") << ", got "
+               << updates.lookup(state.getBucket()) << " times";
     }
     return success();
   }
@@ -181,8 +185,8 @@ private:
     for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>()) {
       int64_t begin = slot.getOffset(), end = begin + slot.getTensorType().getNumElements();
       if (range == ranges.end() || (*range).getBegin() != begin || (*range).getEnd() != end)
-        return update.emitOpError() << "(S4) expects a range [" << begin << ", " << end << ") for @"
-                                    << slot.getParam();
+        return update.emitOpError()
+               << "(S4) expects a range [" << begin << ", " << end << ") for @" << slot.getParam();
       ++range;
     }
     if (range != ranges.end())
@@ -200,10 +204,12 @@ private:
           return segment.emitOpError() << "(M1) expects a place for '" << buffer.name << "'";
     if (std::optional<std::string> wrong = planning::schedule::check(built->schedule))
       return segment.emitOpError() << "expects a schedule that can be checked: " << *wrong;
-    std::vector<planning::schedule::Violation> violations = planning::schedule::verify(built->schedule, 10);
+    std::vector<planning::schedule::Violation> violations =
+        planning::schedule::verify(built->schedule, 10);
     for (const auto &violation : violations) {
       Operation *at = violation.row >= 0 ? built->ops[violation.row] : segment.getOperation();
-      at->emitError() << "(" << planning::schedule::name(violation.law) << ") " << violation.message;
+      at->emitError() << "(" << planning::schedule::name(violation.law) << ") "
+                      << violation.message;
     }
     return success(violations.empty());
   }

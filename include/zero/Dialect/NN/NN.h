@@ -14,7 +14,19 @@
 
 namespace zero::nn {
 /// Which kernels compute an op; see KernelOpInterface.
-enum class KernelFamily { None, View, Elementwise, Row, Column, Move, Gather, Gemm, Attention, CrossEntropy, Scatter };
+enum class KernelFamily {
+  None,
+  View,
+  Elementwise,
+  Row,
+  Column,
+  Move,
+  Gather,
+  Gemm,
+  Attention,
+  CrossEntropy,
+  Scatter
+};
 } // namespace zero::nn
 
 #include "zero/Dialect/NN/NNDialect.h.inc"

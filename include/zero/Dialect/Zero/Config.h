@@ -23,8 +23,8 @@ struct Config {
   int64_t microSteps = 1;
   int64_t bucketBytes = 25 << 20;
   int64_t threadsPerRank = 1;
-  bool reduceEveryStep = false; // stage 2: keep full gradients over the micro-steps
-  std::string lossMean = "step"; // step, micro-step, rank
+  bool reduceEveryStep = false;    // stage 2: keep full gradients over the micro-steps
+  std::string lossMean = "step";   // step, micro-step, rank
   std::string optimizer = "adamw"; // adamw, adam, sgd
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0.0, momentum = 0.0, clip = 0.0;
 

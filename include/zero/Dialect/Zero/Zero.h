@@ -16,7 +16,8 @@
 #include "zero/Dialect/Zero/ZeroEnums.h.inc"
 
 namespace zero::ir {
-// One resource a kind of state (DESIGN: effects that make the ops safe from CSE, DCE and reordering).
+// One resource a kind of state (DESIGN: effects that make the ops safe from CSE, DCE and
+// reordering).
 #define ZERO_RESOURCE(NAME)                                                                        \
   struct NAME : public ::mlir::SideEffects::Resource::Base<NAME> {                                 \
     ::llvm::StringRef getName() final { return #NAME; }                                            \
