@@ -34,6 +34,9 @@ std::string checkBytes(const char *what, llvm::ArrayRef<int64_t> sizes) {
 
 } // namespace
 
+/// A layer is a call in the text, of some two kilobytes.
+static constexpr int64_t kMaxLayers = 65536;
+
 std::string checkGpt2(const training::Gpt2Config &config, const BatchShape &batch) {
   int64_t rows = batch.microBatch.value_or(1);
   std::string wrong = checkPositive({{"a vocabulary", config.vocabSize},
@@ -46,6 +49,8 @@ std::string checkGpt2(const training::Gpt2Config &config, const BatchShape &batc
                                      {"a micro-batch", rows}});
   if (!wrong.empty())
     return wrong;
+  if (config.layers > kMaxLayers)
+    return "expects at most " + number(kMaxLayers) + " layers, got " + number(config.layers);
   if (config.width % config.heads != 0)
     return "expects heads to divide the width, got " + number(config.heads) + " heads and width " +
            number(config.width);

@@ -50,6 +50,9 @@ public:
                                  << ", got one at level " << nameOf(level);
       return signalPassFailure();
     }
+    // Text of a later level may have been edited by hand: it is held against the laws first.
+    if (level >= Level::Sharded && verify && failed(run(createVerifyPass())))
+      return signalPassFailure();
     if (level < Level::Sharded && failed(run(createConfigurePass(configuration()))))
       return signalPassFailure();
     std::optional<ir::Config> config = ir::Config::get(getOperation());

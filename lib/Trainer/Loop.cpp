@@ -57,6 +57,10 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
   if (!options.save.empty())
     if (llvm::Error error = run.save(options.save))
       return std::move(error);
+  if (ending == Ending::Interrupted)
+    progress.note("interrupted after step " + std::to_string(run.stepsTaken()) + " of " +
+                  std::to_string(run.totalSteps()) +
+                  (options.save.empty() ? "" : "; weights are in " + options.save));
   return ending;
 }
 

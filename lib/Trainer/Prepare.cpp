@@ -59,11 +59,9 @@ llvm::Expected<OwningOpRef<ModuleOp>> buildModel(Compiler &compiler, const Model
   return module;
 }
 
-/// Brings the module to `level`, if it isn't there yet.
+/// Brings the module to `level`. One that is there already, or further, is still verified.
 llvm::Error raise(Compiler &compiler, ModuleOp module, CompileOptions options, Level level) {
-  if (levelOf(module) >= level)
-    return llvm::Error::success();
-  options.until = level;
+  options.until = std::max(level, levelOf(module));
   if (compiler.run(module, options))
     return llvm::Error::success();
   return compilerError(compiler);

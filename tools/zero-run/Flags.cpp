@@ -298,6 +298,14 @@ bool readOutput(Flags &flags) {
   flags.train.poison = poison;
   flags.train.profile = profile;
   flags.train.compile.clean = cleanPasses;
+  if (!save.empty() && !llvm::StringRef(save).ends_with(".safetensors"))
+    return refuse("expects --save with a name that ends in .safetensors, got " + save.getValue());
+  const Text *outputs[] = {&log, &save, &report, &object};
+  for (const Text **one = std::begin(outputs); one != std::end(outputs); ++one)
+    for (const Text **other = one + 1; other != std::end(outputs); ++other)
+      if (!(*one)->empty() && (*one)->getValue() == (*other)->getValue())
+        return refuse("expects outputs of different names, got " + (*one)->getValue() + " for " +
+                      spelled(**one) + " and " + spelled(**other));
   bool stops = dryRun || printTable || !object.empty();
   if (dryRun && (printTable || !object.empty()))
     return refuse("expects --dry-run without --print-table and --emit-object, which compile");

@@ -45,6 +45,21 @@ static int refuse(llvm::Error error) {
   return kBadInput;
 }
 
+/// Told before a long compilation. Devices and pipes are left to the one who writes.
+static llvm::Error checkOutputs(const Flags &flags) {
+  for (const std::string &path : {flags.save, flags.log, flags.report, flags.object}) {
+    llvm::sys::fs::file_status status;
+    bool exists = !llvm::sys::fs::status(path, status);
+    bool isDevice = exists && !llvm::sys::fs::is_regular_file(status) &&
+                    !llvm::sys::fs::is_directory(status) && path != flags.save;
+    if (path.empty() || path == "-" || isDevice)
+      continue;
+    if (llvm::Error error = training::checkWritable(path))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error writeFile(llvm::StringRef path,
                              llvm::function_ref<void(llvm::raw_ostream &)> write) {
   std::error_code status;
@@ -89,10 +104,6 @@ static int trainReference(Compiler &compiler, mlir::ModuleOp module, const Flags
 }
 
 static int trainCompiled(Compiler &compiler, mlir::ModuleOp module, const Flags &flags) {
-  // Told before a long compilation; the loop asks again, with the bytes.
-  if (!flags.save.empty())
-    if (llvm::Error error = training::checkWritable(flags.save))
-      return refuse(std::move(error));
   llvm::Expected<std::unique_ptr<Trainer>> trainer = Trainer::create(compiler, module, flags.train);
   if (!trainer)
     return refuse(trainer.takeError());
@@ -144,6 +155,8 @@ int main(int argc, char **argv) {
   std::optional<Flags> flags = parseFlags(argc, argv);
   if (!flags)
     return kWrongFlags;
+  if (llvm::Error error = checkOutputs(*flags))
+    return refuse(std::move(error));
   Compiler compiler;
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModel(compiler, flags->model);
   if (!module)

@@ -169,12 +169,12 @@ enum class Opcode : uint8_t {
   AllGather, // Param state of bucket → full buffer at operands[0]; in place where the state is full
   ReduceScatter, // full gradients at operands[0] → pieces at operands[1], or in place (operands[1]
                  // == -1)
-  AllReduce, // full gradients at operands[0], in place
-  Count,     // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
-  SetSeed,   // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
-  Norm,      // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
-  Update,    // one bucket: optimizer on the owned elements (or all, where states are replicated)
-  Wait       // on row `waits`; synchronous backends have nothing to do
+  AllReduce,     // full gradients at operands[0], in place
+  Count,   // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
+  SetSeed, // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
+  Norm,    // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
+  Update,  // one bucket: optimizer on the owned elements (or all, where states are replicated)
+  Wait     // on row `waits`; synchronous backends have nothing to do
 };
 
 enum class Stream : uint8_t { Compute, Gather, Reduce };

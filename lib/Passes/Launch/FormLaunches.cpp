@@ -119,6 +119,8 @@ public:
       return signalPassFailure();
     }
     mergeEqual(joint);
+    if (failed(checkIndices(joint)))
+      return signalPassFailure();
     FailureOr<std::vector<Group>> groups = formGroups(joint.front());
     if (failed(groups))
       return signalPassFailure();
@@ -140,6 +142,16 @@ public:
   }
 
 private:
+  /// The runtime's kernels index with i32.
+  LogicalResult checkIndices(func::FuncOp joint) {
+    for (BlockArgument arg : joint.getArguments())
+      if (getElementTypeOrSelf(arg.getType()).isInteger(64))
+        return joint.emitError()
+               << "expects integer arguments of i32 to compile for CPU ranks, got " << arg.getType()
+               << " for '" << argumentName(joint, arg.getArgNumber()) << "'";
+    return success();
+  }
+
   /// No two launches are equal, so that none is merged later, when what forms a gradient must stay
   /// apart from what else is read.
   static void mergeEqual(func::FuncOp joint) {

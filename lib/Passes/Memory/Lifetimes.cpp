@@ -42,11 +42,12 @@ ModuleIndex::ModuleIndex(ModuleOp module) {
 
 int64_t ModuleIndex::fullBytes(StringRef bucket) const {
   ir::BucketOp op = buckets.lookup(bucket);
-  return op.getLength() * op.getElementBytes();
+  return op ? op.getLength() * op.getElementBytes() : 0;
 }
 
 bool ModuleIndex::gradsAllocate(StringRef bucket) const {
-  ir::HeldAttr held = states.lookup(bucket).findGradient();
+  ir::StateOp state = states.lookup(bucket);
+  ir::HeldAttr held = state ? state.findGradient() : ir::HeldAttr();
   return held && held.getSharded();
 }
 
