@@ -335,33 +335,13 @@ private:
     if (!moves)
       row.perRunBytes.clear();
 
-    SmallVector<int64_t> first, later;
-    for (OpResult out : launch->getResults()) {
-      ir::AccumulateOp accumulate = accumulationOf(out);
-      if (!accumulate || accumulate.getMode() == ir::AccumulateMode::Write)
-        continue;
-      later.push_back(out.getResultNumber());
-      if (accumulate.getMode() == ir::AccumulateMode::Add)
-        first.push_back(out.getResultNumber());
-    }
+    auto [first, later] = addedResults(launch);
     row.kernel = kernelNumberOf(launch.getKernel(), first, later);
     if (first != later)
       row.mode = zrt::WriteMode::WriteFirst;
     else if (!first.empty() && call.kernel.kind != zrt::KernelKind::Generated)
       row.mode = zrt::WriteMode::Add;
     return true;
-  }
-
-  /// The accumulation that takes a value, through reshapes.
-  static ir::AccumulateOp accumulationOf(Value value) {
-    for (Operation *user : value.getUsers()) {
-      if (auto accumulate = dyn_cast<ir::AccumulateOp>(user))
-        return accumulate;
-      if (isa<nn::ReshapeOp>(user))
-        if (ir::AccumulateOp accumulate = accumulationOf(user->getResult(0)))
-          return accumulate;
-    }
-    return nullptr;
   }
 
   Address addressOfResult(ir::LaunchOp launch, int64_t i, ir::SegmentOp segment) {
@@ -374,11 +354,10 @@ private:
     case ir::PlaceKind::Inout:
       return addressOf(launch.getArgs()[place.getValue()], segment);
     case ir::PlaceKind::Slot:
-      return slotAddress(accumulationOf(launch.getResult(i)));
+      return slotAddress(dyn_cast_or_null<ir::AccumulateOp>(sinkOf(launch.getResult(i))));
     case ir::PlaceKind::Cell:
-      for (Operation *user : launch.getResult(i).getUsers())
-        if (auto set = dyn_cast<ir::SetOp>(user))
-          return cellAddress(set.getCell(), segment);
+      if (auto set = dyn_cast_or_null<ir::SetOp>(sinkOf(launch.getResult(i))))
+        return cellAddress(set.getCell(), segment);
     }
     return {};
   }

@@ -35,6 +35,10 @@ View traceView(mlir::Value value);
 /// Whether the op only renames elements of its operand and its strides are known.
 bool isView(mlir::Operation *op);
 
+/// The `zero.accumulate` or `zero.set` that takes a launch's result, itself or through views, in
+/// place of bytes of its own; null where there is none.
+mlir::Operation *sinkOf(mlir::Value result);
+
 } // namespace zero
 
 #endif // ZERO_PASSES_VIEWS_H

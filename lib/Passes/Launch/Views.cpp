@@ -8,6 +8,7 @@
 
 #include "zero/Passes/Views.h"
 #include "zero/Dialect/NN/NN.h"
+#include "zero/Dialect/Zero/Zero.h"
 
 using namespace mlir;
 
@@ -117,6 +118,18 @@ View traceView(Value value) {
 bool isView(Operation *op) {
   return isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::SplitOp, nn::BroadcastOp>(op) &&
          traceView(op->getResult(0)).root != op->getResult(0);
+}
+
+Operation *sinkOf(Value result) {
+  for (Operation *user : result.getUsers()) {
+    if (isa<ir::AccumulateOp, ir::SetOp>(user))
+      return user;
+    if (isView(user))
+      for (Value view : user->getResults())
+        if (Operation *sink = sinkOf(view))
+          return sink;
+  }
+  return nullptr;
 }
 
 } // namespace zero

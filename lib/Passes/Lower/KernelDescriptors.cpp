@@ -163,15 +163,9 @@ SmallVector<SmallVector<int64_t>> deriveMayReuse(ir::KernelOp kernel) {
 AddedResults addedResults(ir::LaunchOp launch) {
   AddedResults added;
   for (OpResult result : launch.getOuts()) {
-    std::optional<ir::AccumulateMode> mode;
-    SmallVector<Value> work{result};
-    while (!work.empty())
-      for (Operation *user : work.pop_back_val().getUsers()) {
-        if (auto accumulate = dyn_cast<ir::AccumulateOp>(user))
-          mode = accumulate.getMode();
-        else if (isView(user))
-          work.append(user->result_begin(), user->result_end());
-      }
+    auto accumulate = dyn_cast_or_null<ir::AccumulateOp>(sinkOf(result));
+    std::optional<ir::AccumulateMode> mode =
+        accumulate ? accumulate.getMode() : std::optional<ir::AccumulateMode>();
     if (!mode || *mode == ir::AccumulateMode::Write)
       continue;
     added.later.push_back(result.getResultNumber());

@@ -89,21 +89,6 @@ int64_t Lifetimes::bufferOf(Value value) const {
   return found == bufferByValue.end() ? -1 : found->second;
 }
 
-namespace {
-/// A result that goes straight into a gradient's slot or a cell has no bytes of its own.
-bool hasOwnBytes(OpResult result) {
-  for (Operation *user : result.getUsers()) {
-    if (isa<ir::AccumulateOp, ir::SetOp>(user))
-      return false;
-    if (auto reshape = dyn_cast<nn::ReshapeOp>(user))
-      for (Operation *next : reshape->getUsers())
-        if (isa<ir::AccumulateOp, ir::SetOp>(next))
-          return false;
-  }
-  return true;
-}
-} // namespace
-
 FailureOr<Lifetimes> Lifetimes::compute(ir::SegmentOp segment, const ModuleIndex &index,
                                         int64_t threadsPerRank) {
   Lifetimes result;
@@ -164,7 +149,7 @@ FailureOr<Lifetimes> Lifetimes::compute(ir::SegmentOp segment, const ModuleIndex
                          : ir::PlaceAttr();
         if (place && place.getKind() == ir::PlaceKind::Inout)
           alias(out, result.bufferOf(launch.getArgs()[place.getValue()]));
-        else if (hasOwnBytes(out))
+        else if (!sinkOf(out))
           add({BufferKind::Activation, launch.getKernel().str(), bytesOf(out.getType()), time,
                time + 1, &op, out.getResultNumber(),
                place && place.getKind() == ir::PlaceKind::At ? place.getValue() : -1},

@@ -131,16 +131,13 @@ private:
       for (OpResult out : launch->getResults()) {
         ir::PlaceKind kind = ir::PlaceKind::At;
         int64_t value = 0;
-        for (Operation *user : readersOf(out))
-          if (isa<ir::AccumulateOp>(user))
-            kind = ir::PlaceKind::Slot;
-          else if (isa<ir::SetOp>(user))
-            kind = ir::PlaceKind::Cell;
+        if (Operation *sink = sinkOf(out))
+          kind = isa<ir::SetOp>(sink) ? ir::PlaceKind::Cell : ir::PlaceKind::Slot;
         if (kind == ir::PlaceKind::At)
           for (int64_t candidate : kernel.getMayReuseOf(out.getResultNumber())) {
             Value operand = launch.getArgs()[candidate];
             Value root = Lifetimes::rootOf(operand);
-            bool owns = root.getDefiningOp<ir::LaunchOp>() && !isInSlot(root) &&
+            bool owns = root.getDefiningOp<ir::LaunchOp>() && !sinkOf(root) &&
                         traceView(operand).root == root &&
                         traceView(operand).coversRoot(cast<RankedTensorType>(operand.getType()));
             if (!owns || lastUse.lookup(root) != launch.getOperation() ||
@@ -157,21 +154,6 @@ private:
       }
       launch.setPlacesAttr(ArrayAttr::get(&getContext(), places));
     }
-  }
-
-  static SmallVector<Operation *> readersOf(Value value) {
-    SmallVector<Operation *> readers;
-    for (Operation *user : value.getUsers()) {
-      readers.push_back(user);
-      if (isa<nn::ReshapeOp>(user))
-        llvm::append_range(readers, readersOf(user->getResult(0)));
-    }
-    return readers;
-  }
-
-  static bool isInSlot(Value root) {
-    return llvm::any_of(readersOf(root),
-                        [](Operation *u) { return isa<ir::AccumulateOp, ir::SetOp>(u); });
   }
 
   /// The first accumulation into a slot writes it, later ones add. Where the gradients are full

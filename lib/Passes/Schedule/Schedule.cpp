@@ -16,6 +16,7 @@
 #include "zero/Dialect/Zero/Zero.h"
 #include "zero/Passes/Level.h"
 #include "zero/Passes/Passes.h"
+#include "zero/Passes/Views.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -50,9 +51,7 @@ private:
 
   void collectReaders(Value value, Readers &readers) {
     for (Operation *user : value.getUsers()) {
-      bool view = isa<ir::ViewOp, nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::SplitOp,
-                      nn::BroadcastOp, nn::BarrierOp>(user);
-      if (view) {
+      if (isa<ir::ViewOp, nn::BarrierOp>(user) || isView(user)) {
         for (Value result : user->getResults())
           collectReaders(result, readers);
         continue;
@@ -144,10 +143,7 @@ private:
     auto accumulate = grads.getDefiningOp<ir::AccumulateOp>();
     if (!accumulate)
       return nullptr;
-    Value gradient = accumulate.getGradient();
-    while (auto reshape = gradient.getDefiningOp<nn::ReshapeOp>())
-      gradient = reshape.getInput();
-    return gradient.getDefiningOp<ir::LaunchOp>();
+    return traceView(accumulate.getGradient()).root.getDefiningOp<ir::LaunchOp>();
   }
 
   void splitReductions() {

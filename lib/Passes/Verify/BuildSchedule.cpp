@@ -394,17 +394,6 @@ private:
 
 } // namespace
 
-Operation *sinkOf(Value result) {
-  for (Operation *user : result.getUsers()) {
-    if (isa<ir::AccumulateOp, ir::SetOp>(user))
-      return user;
-    if (isa<nn::ReshapeOp>(user))
-      if (Operation *sink = sinkOf(user->getResult(0)))
-        return sink;
-  }
-  return nullptr;
-}
-
 FailureOr<SegmentSchedule> buildSchedule(ir::SegmentOp segment, ModuleOp module) {
   std::optional<ir::Config> config = ir::Config::get(module);
   if (!config)

@@ -18,9 +18,6 @@ struct SegmentSchedule {
 };
 llvm::FailureOr<SegmentSchedule> buildSchedule(ir::SegmentOp segment, mlir::ModuleOp module);
 
-/// The accumulation or set that takes a launch's result in its place, through reshapes, or null.
-mlir::Operation *sinkOf(mlir::Value result);
-
 } // namespace zero
 
 #endif // ZERO_PASSES_VERIFY_BUILDSCHEDULE_H

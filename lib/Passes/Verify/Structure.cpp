@@ -8,11 +8,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Structure.h"
-#include "BuildSchedule.h"
 
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
 #include "zero/Passes/KernelDescriptors.h"
+#include "zero/Passes/Views.h"
 
 #include "llvm/ADT/StringMap.h"
 
