@@ -125,20 +125,7 @@ llvm::Error ReferenceRun::openInputs(ModuleOp module, const TrainOptions &option
                                                                      : BatchRole::Tokens;
     arguments.push_back(std::move(argument));
   }
-  if (options.data.empty() && options.steps == 0)
-    return llvm::Error::success();
-  llvm::Expected<std::unique_ptr<DataSet>> opened =
-      openData(options.data, arguments, {ranks, microSteps, options.seed});
-  if (!opened)
-    return opened.takeError();
-  data = std::move(*opened);
-  for (const std::string &line : data->warnings())
-    heard.push_back("warning: " + line);
-  llvm::Expected<int64_t> steps = numberOfSteps(options.steps, data->steps(), options.data);
-  if (!steps)
-    return steps.takeError();
-  total = *steps;
-  return llvm::Error::success();
+  return openBatches(options, arguments, ranks, microSteps);
 }
 
 llvm::Expected<reference::Parameters> ReferenceRun::initialValues(ModuleOp module,

@@ -110,19 +110,10 @@ llvm::Error Trainer::setWeights(const TrainOptions &options) {
 llvm::Error Trainer::openInputs(const TrainOptions &options) {
   const zrt::Program &program = ranks->program();
   schedule = options.schedule;
-  if (options.data.empty() && options.steps == 0)
-    return llvm::Error::success();
-  llvm::Expected<std::unique_ptr<DataSet>> opened = openData(
-      options.data, batchArguments(program), {program.ranks, program.microSteps, options.seed});
-  if (!opened)
-    return opened.takeError();
-  data = std::move(*opened);
-  for (const std::string &line : data->warnings())
-    heard.push_back("warning: " + line);
-  llvm::Expected<int64_t> steps = numberOfSteps(options.steps, data->steps(), options.data);
-  if (!steps)
-    return steps.takeError();
-  total = schedule.totalSteps = *steps;
+  if (llvm::Error error =
+          openBatches(options, batchArguments(program), program.ranks, program.microSteps))
+    return error;
+  schedule.totalSteps = total;
   for (const zrt::Segment &segment : program.segments)
     input.data.emplace_back(segment.inputs.size() * static_cast<size_t>(segment.times));
   return llvm::Error::success();

@@ -31,6 +31,25 @@ llvm::Error TrainingRun::save(llvm::StringRef path) const {
   });
 }
 
+llvm::Error TrainingRun::openBatches(const TrainOptions &options,
+                                     llvm::ArrayRef<BatchArgument> arguments, int64_t ranks,
+                                     int64_t microSteps) {
+  if (options.data.empty() && options.steps == 0)
+    return llvm::Error::success();
+  llvm::Expected<std::unique_ptr<DataSet>> opened =
+      openData(options.data, arguments, {ranks, microSteps, options.seed});
+  if (!opened)
+    return opened.takeError();
+  data = std::move(*opened);
+  for (const std::string &line : data->warnings())
+    heard.push_back("warning: " + line);
+  llvm::Expected<int64_t> steps = numberOfSteps(options.steps, data->steps(), options.data);
+  if (!steps)
+    return steps.takeError();
+  total = *steps;
+  return llvm::Error::success();
+}
+
 llvm::Error loadWeights(llvm::StringRef path, llvm::ArrayRef<ParameterSpec> parameters,
                         llvm::function_ref<llvm::Error(size_t, llvm::ArrayRef<float>)> set,
                         std::vector<std::string> &warnings) {

@@ -25,7 +25,6 @@ public:
   llvm::Expected<training::StepRecord> step() override;
   llvm::ArrayRef<training::ParameterSpec> parameters() const override { return specs; }
   llvm::Error readParameter(size_t index, llvm::MutableArrayRef<float> values) const override;
-  llvm::ArrayRef<std::string> warnings() const { return heard; }
 
 private:
   ReferenceRun() = default;
@@ -36,10 +35,8 @@ private:
   Compiler *compiler = nullptr;
   int64_t ranks = 1, microSteps = 1;
   std::optional<reference::ReferenceTrainer> trainer;
-  std::unique_ptr<training::DataSet> data;
   std::vector<training::BatchArgument> arguments;
   std::vector<training::ParameterSpec> specs;
-  std::vector<std::string> heard;
 };
 
 } // namespace zero

@@ -50,8 +50,6 @@ public:
   const Report &report() const { return planned; }
   zrt::Session &session() { return *ranks; }
   const zrt::StepResult &lastResult() const { return result; }
-  /// About the model, the weights and the data; whole lines.
-  llvm::ArrayRef<std::string> warnings() const { return heard; }
 
 private:
   Trainer();
@@ -64,10 +62,8 @@ private:
   Report planned;
   std::shared_ptr<void> code; // the kernels' machine code
   std::unique_ptr<zrt::Session> ranks;
-  std::unique_ptr<training::DataSet> data;
   training::Schedule schedule;
   std::vector<training::ParameterSpec> specs;
-  std::vector<std::string> heard;
   zrt::StepInput input;
   zrt::StepResult result;
 };

@@ -8,6 +8,8 @@
 #ifndef ZERO_TRAINER_TRAININGRUN_H
 #define ZERO_TRAINER_TRAININGRUN_H
 
+#include "zero/Trainer/Options.h"
+#include "zero/Training/Data.h"
 #include "zero/Training/Log.h"
 #include "zero/Training/Weights.h"
 
@@ -27,6 +29,8 @@ public:
 
   int64_t totalSteps() const { return total; }
   int64_t stepsTaken() const { return taken; }
+  /// About the model, the weights and the data; whole lines.
+  llvm::ArrayRef<std::string> warnings() const { return heard; }
   /// What there is to say since the last call: a step without a label.
   std::vector<std::string> takeNotes() { return std::exchange(notes, {}); }
 
@@ -39,8 +43,14 @@ protected:
   /// `step 3 of 20`: the step that comes next.
   std::string stepText() const;
 
+  /// Opens the data and settles the number of steps; neither where no step is asked for.
+  llvm::Error openBatches(const TrainOptions &options,
+                          llvm::ArrayRef<training::BatchArgument> arguments, int64_t ranks,
+                          int64_t microSteps);
+
   int64_t total = 0, taken = 0;
-  std::vector<std::string> notes;
+  std::unique_ptr<training::DataSet> data;
+  std::vector<std::string> heard, notes;
 };
 
 /// Reads the tensors of `path` one after the other into `set`, by the model's names. Notes what the
