@@ -29,7 +29,7 @@ inline constexpr uint32_t kProgramVersion = 1;
 /// Slots and arena rows start at multiples of this.
 inline constexpr int64_t kAlignmentBytes = 64;
 
-enum class ElementType : uint8_t { f32, f64, i32, i64 };
+enum class ElementType : uint8_t { f32, f64, i32, i64, bf16, f16 };
 int64_t elementBytes(ElementType type);
 
 enum class BucketClass : uint8_t { Trainable, Frozen, Unused };
@@ -46,7 +46,8 @@ struct Slot {
   std::vector<int64_t> shape;
   int64_t beginElement = 0; // in the full bucket, a multiple of 64 bytes
   int64_t elements = 0;
-  bool decay = false; // weight decay applies
+  bool decay = false; // weight decay applies, where the group does not say otherwise
+  int32_t group = -1; // into OptimizerDesc::groups; -1: none
   InitKind init = InitKind::Zeros;
   double initScale = 0.0; // standard deviation, half-width or constant
 };
@@ -56,6 +57,9 @@ struct StatePlace {
   bool present = false;
   bool sharded = false; // the rank's pieces in chunk order; else the full bucket
   int64_t offset = 0;   // sharded: element-aligned only
+  /// Weights have the bucket's type, gradients their own (those formed in a transient buffer are of
+  /// the state's type too), masters and moments are f32.
+  ElementType type = ElementType::f32;
 };
 
 struct Bucket {
@@ -90,9 +94,12 @@ struct Scalar {
 enum class Activation : uint8_t { None, GeluTanh, GeluErf, Silu, Relu };
 
 /// C[b,m,n] = epilogue(sum_k A[b,m,k]·B[b,k,n]); strides in elements.
-/// epilogue: + bias[n], then activation, then + residual[b,m,n].
+/// epilogue: + bias[n], then activation, then + residual[b,m,n]. Sums and the epilogue are f32 and
+/// rounded once, to C's type.
 /// Row operands: A, B, [bias], [residual], C, workspace.
 struct GemmDesc {
+  ElementType type = ElementType::f32;       // of A, B, bias and residual: f32, bf16 or f16
+  ElementType resultType = ElementType::f32; // of C: the same, or f32
   int64_t batch = 1, m = 0, n = 0, k = 0;
   int64_t aBatch = 0, aRow = 0, aCol = 0;
   int64_t bBatch = 0, bRow = 0, bCol = 0;
@@ -104,9 +111,14 @@ struct GemmDesc {
 
 /// Attention over [B, T, H, D] operands with element strides (batch, time, head; the last is 1).
 /// Query head h reads key/value head h / (heads / kvHeads).
-/// Forward row operands:  q, k, v, out, logSumExp[B,H,T], workspace.
-/// Backward row operands: q, k, v, out, logSumExp, dOut, dQ, dK, dV, workspace.
+/// Forward row operands:  q, k, v, out, logSumExp[B,H,T], [random], workspace.
+/// Backward row operands: q, k, v, out, logSumExp, dOut, dQ, dK, dV, [random], workspace.
+/// `random` (see Opcode::SetRandom) is there where probabilities are dropped: the one of head h,
+/// query i and key j is element (h·queryLen + i)·keyLen + j of its sample (see Random.h).
 struct AttentionDesc {
+  ElementType type = ElementType::f32; // of all operands but logSumExp, which is f32
+  double dropoutRate = 0.0;            // 0: none
+  int64_t dropoutSite = 0;
   int64_t batch = 0, queryLen = 0, keyLen = 0, heads = 0, kvHeads = 0, headDim = 0;
   float scale = 1.0f;
   bool causal = false;
@@ -120,8 +132,10 @@ struct AttentionDesc {
 /// Row operands: logits[rows, classes], labels i32[rows], seed f32[], loss f32[], dLogits[rows,
 /// classes]. loss = seed · Σ over rows whose label is not `ignore` of −log softmax(logits)[label],
 /// summed in f64; dLogits = seed · (softmax − onehot), 0 in ignored rows; may be written over the
-/// logits.
+/// logits. Without a gradient the last operand is missing.
 struct CrossEntropyDesc {
+  ElementType type = ElementType::f32; // of logits and dLogits
+  bool withGradient = true;
   int64_t rows = 0, classes = 0;
   int64_t ignore = -100;
 };
@@ -130,6 +144,8 @@ struct CrossEntropyDesc {
 /// Each hit row's sum is formed in f32 in index order and added once (or written, the others
 /// zeroed).
 struct ScatterDesc {
+  ElementType type = ElementType::f32;       // of updates
+  ElementType resultType = ElementType::f32; // of destination: the same, or f32
   int64_t rows = 0, width = 0, tableRows = 0;
 };
 
@@ -172,6 +188,8 @@ enum class Opcode : uint8_t {
   AllReduce,     // full gradients at operands[0], in place
   Count,   // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
   SetSeed, // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
+  SetRandom, // operands[0]: i32[4], what dropout is keyed by: seed (low, high), step, and the
+             // index in the step's global batch of the rank's first sample in this run
   Norm,    // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
   Update,  // one bucket: optimizer on the owned elements (or all, where states are replicated)
   Wait     // on row `waits`; synchronous backends have nothing to do
@@ -206,18 +224,31 @@ struct Row {
   std::vector<std::pair<int64_t, int64_t>> allocates;
 };
 
+/// Whether a step runs the segment, or an evaluation.
+enum class SegmentRole : uint8_t { Step, Evaluation };
+
 struct Segment {
   std::string name;
+  SegmentRole role = SegmentRole::Step;
   int64_t times = 1;
   std::vector<Input> inputs;
   std::vector<Row> rows;
 };
 
-enum class OptimizerKind : uint8_t { Sgd, Adam, AdamW };
+enum class OptimizerKind : uint8_t { Sgd, Adam, AdamW, Lion };
+
+/// Parameters that a pattern chose: their rate is the step's times `lrScale`, and they are decayed
+/// by `weightDecay` where there is one, whatever their rank.
+struct GroupDesc {
+  double lrScale = 1.0;
+  std::optional<double> weightDecay;
+};
+
 struct OptimizerDesc {
   OptimizerKind kind = OptimizerKind::AdamW;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0.0, momentum = 0.0;
   double clip = 0.0; // 0: none
+  std::vector<GroupDesc> groups;
 };
 
 /// What the seed divides by. Step: the count over ranks and micro-steps. MicroStep: A times the
@@ -231,6 +262,7 @@ enum class LossMean : uint8_t { Step, MicroStep, Rank };
 
 struct Program {
   int64_t ranks = 1, stage = 0, microSteps = 1, threadsPerRank = 1;
+  int64_t microBatch = 0; // samples of one rank in one micro-step, where a SetRandom asks
   int64_t arenaBytes = 0;
   int64_t persistentBytes = 0; // the head of the arena that no segment may reuse
   OptimizerDesc optimizer;
