@@ -246,6 +246,8 @@ private:
       return checkCount(segment, row);
     case Opcode::SetSeed:
       return checkSetSeed(segment, row);
+    case Opcode::SetRandom:
+      return false;
     case Opcode::Norm:
       return checkNorm(segment, row);
     case Opcode::Update:

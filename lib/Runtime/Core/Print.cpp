@@ -162,6 +162,10 @@ private:
       out << " →";
       printPlaces(row, 1, 2);
       break;
+    case Opcode::SetRandom:
+      out << "set_random →";
+      printPlaces(row, 0, 1);
+      break;
     case Opcode::Norm:
       out << "norm";
       for (int32_t index : row.buckets)

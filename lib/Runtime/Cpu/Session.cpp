@@ -293,6 +293,8 @@ static std::string rowLabel(const Program &program, const Row &row) {
     return "count";
   case Opcode::SetSeed:
     return "set_seed";
+  case Opcode::SetRandom:
+    return "set_random";
   case Opcode::Norm:
     return "norm";
   case Opcode::Update:

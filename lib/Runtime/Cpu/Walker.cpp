@@ -136,6 +136,8 @@ bool Walker::execute(const Segment &segment, const Row &row) {
   case Opcode::SetSeed:
     setSeed(row);
     return true;
+  case Opcode::SetRandom:
+    return false;
   case Opcode::Norm:
     return norm(row);
   case Opcode::Update:
