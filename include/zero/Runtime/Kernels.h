@@ -9,6 +9,7 @@
 #define ZERO_RUNTIME_KERNELS_H
 
 #include "zero/Runtime/Program.h"
+#include "zero/Runtime/Random.h"
 
 namespace zrt {
 
@@ -20,23 +21,36 @@ public:
   virtual void run(int64_t parts, void (*fn)(void *context, int64_t part), void *context) = 0;
 };
 
-/// `accumulate`: add the finished value (after rounding to f32) to what C holds.
-void gemm(const GemmDesc &desc, const float *a, const float *b, const float *bias,
-          const float *residual, float *c, bool accumulate, char *workspace, ThreadTeam &team);
+/// Exact for 16-bit values, a copy for f32.
+void toFloats(ElementType type, const void *values, int64_t count, float *result);
+/// Rounded once to nearest, ties to even; NaN stays NaN, and f16 overflows to inf. The same bits on
+/// every processor.
+void fromFloats(ElementType type, const float *values, int64_t count, void *result);
 
-void attentionForward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
-                      float *out, float *logSumExp, char *workspace, ThreadTeam &team);
-void attentionBackward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
-                       const float *out, const float *logSumExp, const float *dOut, float *dQ,
-                       float *dK, float *dV, char *workspace, ThreadTeam &team);
+// Operands whose type is the descriptor's are `void`. Arithmetic is f32, and what is stored is
+// rounded once to its type; denormal values of 16 bits are kept.
 
-/// dLogits may equal logits.
-void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, const int32_t *labels,
-                          float seed, float *loss, float *dLogits, char *workspace,
-                          ThreadTeam &team);
+/// `accumulate`: add the finished value (after rounding to C's type) to what C holds, in f32, and
+/// round. C may be the residual where both are of one type.
+void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
+          const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team);
 
-void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const float *updates,
-                float *destination, bool accumulate, char *workspace, ThreadTeam &team);
+/// `random` is read where the descriptor drops probabilities, and may be null elsewhere.
+void attentionForward(const AttentionDesc &desc, const void *q, const void *k, const void *v,
+                      void *out, float *logSumExp, const RandomState *random, char *workspace,
+                      ThreadTeam &team);
+void attentionBackward(const AttentionDesc &desc, const void *q, const void *k, const void *v,
+                       const void *out, const float *logSumExp, const void *dOut, void *dQ,
+                       void *dK, void *dV, const RandomState *random, char *workspace,
+                       ThreadTeam &team);
+
+/// dLogits may equal logits, and is null without a gradient.
+void crossEntropy(const CrossEntropyDesc &desc, const void *logits, const int32_t *labels,
+                  float seed, float *loss, void *dLogits, char *workspace, ThreadTeam &team);
+
+/// `accumulate` as in gemm.
+void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const void *updates,
+                void *destination, bool accumulate, char *workspace, ThreadTeam &team);
 
 /// Elementary functions used by the kernels above; vectorised inside, one element here for tests.
 /// Relative error ≤ 2.7e-7 over the whole range (N3).
@@ -51,7 +65,8 @@ class SquareSum {
 public:
   SquareSum() { clear(); }
   void clear();
-  void add(const float *values, int64_t count);
+  /// Values of f32, bf16 or f16.
+  void add(const void *values, ElementType type, int64_t count);
   void merge(const SquareSum &other);
   double sum() const; // rounded once, ties to even; inf if any value was inf or NaN
   bool finite() const { return nonFinite == 0; }
@@ -72,13 +87,20 @@ struct UpdateScalars {
   bool firstStep;
 };
 /// Everything in f64, rounded once. `gradNorm` is the norm after division by `lossScale`, before
-/// clipping; `stepsTaken` counts earlier steps; `decay`: whether the segment's group is decayed.
+/// clipping; `stepsTaken` counts earlier steps; `lr` and `weightDecay` are those of the slot's
+/// group.
 UpdateScalars makeUpdateScalars(const OptimizerDesc &desc, double lr, int64_t stepsTaken,
-                                double gradNorm, double lossScale, bool decay);
+                                double gradNorm, double lossScale, double weightDecay);
 
-/// moment1 may be null without momentum, moment2 except for Adam and AdamW.
-void updateElements(const UpdateScalars &scalars, int64_t count, float *param, const float *grad,
-                    float *moment1, float *moment2);
+/// `weights`: the master, or the parameter itself in f32. `rounded`: the 16-bit parameter, which
+/// takes the rounded weights, or null. moment1 may be null without momentum, moment2 except for
+/// Adam and AdamW.
+/// Sgd, Adam and AdamW are torch.optim's. Lion is algorithm 2 of Chen et al., "Symbolic discovery
+/// of optimization algorithms" (arXiv 2302.06675), with its decay taken off the weights before:
+/// p = p·(1 − lr·wd) − lr·sign(β1·m + (1 − β1)·g), m = β2·m + (1 − β2)·g, and sign(0) = 0.
+void updateElements(const UpdateScalars &scalars, int64_t count, float *weights, const void *grad,
+                    ElementType gradType, float *moment1, float *moment2, void *rounded,
+                    ElementType roundedType);
 
 } // namespace zrt
 

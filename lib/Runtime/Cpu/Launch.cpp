@@ -33,38 +33,44 @@ public:
   char *bytes() { return next == end ? nullptr : *next++; }
   float *floats() { return reinterpret_cast<float *>(bytes()); }
   int32_t *indices() { return reinterpret_cast<int32_t *>(bytes()); }
+  const RandomState *random() { return reinterpret_cast<const RandomState *>(bytes()); }
 
 private:
   char **next, **end;
 };
 
 void launchGemm(const GemmDesc &desc, OperandList list, bool add, ThreadTeam &team) {
-  float *a = list.floats(), *b = list.floats();
-  float *bias = desc.hasBias ? list.floats() : nullptr;
-  float *residual = desc.hasResidual ? list.floats() : nullptr;
-  float *c = list.floats();
+  void *a = list.bytes(), *b = list.bytes();
+  void *bias = desc.hasBias ? list.bytes() : nullptr;
+  void *residual = desc.hasResidual ? list.bytes() : nullptr;
+  void *c = list.bytes();
   gemm(desc, a, b, bias, residual, c, add, list.bytes(), team);
 }
 
 void launchAttention(const AttentionDesc &desc, OperandList list, ThreadTeam &team) {
-  float *q = list.floats(), *k = list.floats(), *v = list.floats();
-  float *out = list.floats(), *logSumExp = list.floats();
-  if (!desc.backward)
-    return attentionForward(desc, q, k, v, out, logSumExp, list.bytes(), team);
-  float *dOut = list.floats(), *dQ = list.floats(), *dK = list.floats(), *dV = list.floats();
-  attentionBackward(desc, q, k, v, out, logSumExp, dOut, dQ, dK, dV, list.bytes(), team);
+  auto random = [&] { return desc.dropoutRate > 0.0 ? list.random() : nullptr; };
+  void *q = list.bytes(), *k = list.bytes(), *v = list.bytes(), *out = list.bytes();
+  float *logSumExp = list.floats();
+  if (!desc.backward) {
+    const RandomState *state = random();
+    return attentionForward(desc, q, k, v, out, logSumExp, state, list.bytes(), team);
+  }
+  void *dOut = list.bytes(), *dQ = list.bytes(), *dK = list.bytes(), *dV = list.bytes();
+  const RandomState *state = random();
+  attentionBackward(desc, q, k, v, out, logSumExp, dOut, dQ, dK, dV, state, list.bytes(), team);
 }
 
 void launchCrossEntropy(const CrossEntropyDesc &desc, OperandList list, ThreadTeam &team) {
-  float *logits = list.floats();
+  void *logits = list.bytes();
   int32_t *labels = list.indices();
-  float *seed = list.floats(), *loss = list.floats(), *dLogits = list.floats();
-  crossEntropyWithGrad(desc, logits, labels, *seed, loss, dLogits, list.bytes(), team);
+  float *seed = list.floats(), *loss = list.floats();
+  void *dLogits = desc.withGradient ? list.bytes() : nullptr;
+  crossEntropy(desc, logits, labels, *seed, loss, dLogits, list.bytes(), team);
 }
 
 void launchScatter(const ScatterDesc &desc, OperandList list, bool add, ThreadTeam &team) {
   int32_t *indices = list.indices();
-  float *updates = list.floats(), *destination = list.floats();
+  void *updates = list.bytes(), *destination = list.bytes();
   scatterAdd(desc, indices, updates, destination, add, list.bytes(), team);
 }
 
@@ -112,9 +118,9 @@ int64_t operandsBeforeWorkspace(const Kernel &kernel) {
   case KernelKind::Gemm:
     return 3 + kernel.gemm.hasBias + kernel.gemm.hasResidual;
   case KernelKind::Attention:
-    return kernel.attention.backward ? 9 : 5;
+    return (kernel.attention.backward ? 9 : 5) + (kernel.attention.dropoutRate > 0.0);
   case KernelKind::CrossEntropy:
-    return 5;
+    return 4 + kernel.crossEntropy.withGradient;
   case KernelKind::Scatter:
     return 3;
   }

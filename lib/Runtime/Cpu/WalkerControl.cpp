@@ -134,7 +134,8 @@ void Walker::addSquares(const float *values, int64_t elements) {
   auto runPart = [](void *opaque, int64_t part) {
     auto &c = *static_cast<Context *>(opaque);
     int64_t length = c.elements / c.parts, begin = length * part;
-    c.sums[part].add(c.values + begin, part + 1 == c.parts ? c.elements - begin : length);
+    c.sums[part].add(c.values + begin, ElementType::f32,
+                     part + 1 == c.parts ? c.elements - begin : length);
   };
   context.team.run(parts, runPart, &job);
 }
@@ -227,8 +228,8 @@ static void updateRange(const UpdateScalars &scalars, int64_t count, float *para
     auto &c = *static_cast<Context *>(opaque);
     int64_t begin = part * kElementsPerPart;
     updateElements(c.scalars, std::min(kElementsPerPart, c.count - begin), c.param + begin,
-                   c.grad + begin, c.moment1 ? c.moment1 + begin : nullptr,
-                   c.moment2 ? c.moment2 + begin : nullptr);
+                   c.grad + begin, ElementType::f32, c.moment1 ? c.moment1 + begin : nullptr,
+                   c.moment2 ? c.moment2 + begin : nullptr, nullptr, ElementType::f32);
   };
   team.run((count + kElementsPerPart - 1) / kElementsPerPart, runPart, &job);
 }
@@ -249,7 +250,8 @@ bool Walker::update(const Bucket &bucket) {
   for (const Slot &slot : bucket.slots) {
     UpdateScalars scalars =
         makeUpdateScalars(context.program.optimizer, input->lr, input->stepsTaken, outcome.gradNorm,
-                          input->lossScale, slot.decay);
+                          input->lossScale,
+                          slot.decay ? context.program.optimizer.weightDecay : 0.0);
     auto updatePiece = [&](const Piece &piece) {
       updateRange(scalars, piece.count, at(StateKind::Param, piece),
                   grad + (gradients->sharded ? piece.shardBegin : piece.begin),

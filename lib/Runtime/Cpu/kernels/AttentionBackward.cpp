@@ -112,9 +112,13 @@ void stepQueries(const AttentionDesc &desc, const AttentionPlan &plan, const flo
 
 } // namespace
 
-void attentionBackward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
-                       const float *out, const float *logSumExp, const float *dOut, float *dQ,
-                       float *dK, float *dV, char *workspace, ThreadTeam &team) {
+void attentionBackward(const AttentionDesc &desc, const void *qv, const void *kv, const void *vv,
+                       const void *outv, const float *logSumExp, const void *dOutv, void *dQv,
+                       void *dKv, void *dVv, const RandomState *, char *workspace,
+                       ThreadTeam &team) {
+  auto *q = (const float *)qv, *k = (const float *)kv, *v = (const float *)vv;
+  auto *out = (const float *)outv, *dOut = (const float *)dOutv;
+  auto *dQ = (float *)dQv, *dK = (float *)dKv, *dV = (float *)dVv;
   const AttentionPlan plan = planAttention(desc);
   const int64_t group = desc.heads / desc.kvHeads, pairs = desc.batch * desc.kvHeads;
   const int64_t parts = smaller(team.size(), pairs);

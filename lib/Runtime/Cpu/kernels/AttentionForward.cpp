@@ -136,8 +136,11 @@ void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const flo
 
 } // namespace
 
-void attentionForward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
-                      float *out, float *logSumExp, char *workspace, ThreadTeam &team) {
+void attentionForward(const AttentionDesc &desc, const void *qv, const void *kv, const void *vv,
+                      void *outv, float *logSumExp, const RandomState *, char *workspace,
+                      ThreadTeam &team) {
+  auto *q = (const float *)qv, *k = (const float *)kv, *v = (const float *)vv;
+  auto *out = (float *)outv;
   const AttentionPlan plan = planAttention(desc);
   const int64_t group = desc.heads / desc.kvHeads, pairs = desc.batch * desc.kvHeads;
   const int64_t parts = smaller(team.size(), pairs), dim = desc.headDim;

@@ -9,14 +9,16 @@
 #include "Isa.h"
 #include "Parts.h"
 #include "Plan.h"
+#include "Types.h"
 
 namespace zrt::ZRT_ISA {
 namespace {
 
 constexpr int64_t kBlocks = 256;
 
-/// The row's −log softmax[label]; writes its gradient.
-double lossOfRow(const float *x, int64_t classes, int64_t label, float seed, float *gradient) {
+/// The row's −log softmax[label]; writes its gradient unless that is null.
+template <typename T>
+double lossOfRow(const T *x, int64_t classes, int64_t label, float seed, T *gradient) {
   const float infinity = __builtin_inff();
   Float16 best = splat(-infinity);
   for (int64_t j = 0; j < classes; j += kLanes) {
@@ -25,7 +27,7 @@ double lossOfRow(const float *x, int64_t classes, int64_t label, float seed, flo
       lane = select(laneNumbers() < (int32_t)(classes - j), lane, splat(-infinity));
     best = larger(lane, best);
   }
-  const float largest = largestLane(best);
+  const float largest = largestLane(best), labelled = single(x + label);
   Double16 lanes = (Double16)0.0;
   for (int64_t j = 0; j < classes; j += kLanes) {
     Float16 e = vectorSoftmaxExp(loadFirst(x + j, classes - j) - largest);
@@ -34,20 +36,21 @@ double lossOfRow(const float *x, int64_t classes, int64_t label, float seed, flo
     lanes += __builtin_convertvector(e, Double16);
   }
   const double sum = sumLanes(lanes);
-  const double own = vectorSoftmaxExp(splat(x[label] - largest))[0];
-  const double loss = __builtin_log(sum) + (double(largest) - double(x[label]));
+  const double loss = __builtin_log(sum) + (double(largest) - double(labelled));
+  if (!gradient)
+    return loss;
+  const double own = vectorSoftmaxExp(splat(labelled - largest))[0];
   const Float16 scale = splat(float(double(seed) / sum));
   for (int64_t j = 0; j < classes; j += kLanes)
     storeFirst(gradient + j, vectorSoftmaxExp(loadFirst(x + j, classes - j) - largest) * scale,
                classes - j);
-  gradient[label] = float(double(seed) * ((own - sum) / sum));
+  storeSingle(gradient + label, float(double(seed) * ((own - sum) / sum)));
   return loss;
 }
 
-} // namespace
-
-void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, const int32_t *labels,
-                          float seed, float *loss, float *dLogits, char *, ThreadTeam &team) {
+template <typename T>
+void crossEntropyOf(const CrossEntropyDesc &desc, const T *logits, const int32_t *labels,
+                    float seed, float *loss, T *dLogits, ThreadTeam &team) {
   const int64_t perBlock = divideUp(desc.rows, kBlocks);
   const int64_t blocks = perBlock > 0 ? divideUp(desc.rows, perBlock) : 0;
   double sums[kBlocks];
@@ -57,8 +60,8 @@ void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, con
     for (int64_t block = range.begin; block < range.end; ++block) {
       double sum = 0.0;
       for (int64_t i = block * perBlock; i < smaller(desc.rows, (block + 1) * perBlock); ++i) {
-        const float *row = logits + i * desc.classes;
-        float *gradient = dLogits + i * desc.classes;
+        const T *row = logits + i * desc.classes;
+        T *gradient = desc.withGradient ? dLogits + i * desc.classes : nullptr;
         if (labels[i] >= 0 && labels[i] < desc.classes && labels[i] != desc.ignore) {
           sum += lossOfRow(row, desc.classes, labels[i], seed, gradient);
           continue;
@@ -66,7 +69,7 @@ void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, con
         // A label that is neither a class nor ignored must not pass unseen.
         if (labels[i] != desc.ignore)
           sum = __builtin_nan("");
-        for (int64_t j = 0; j < desc.classes; j += kLanes)
+        for (int64_t j = 0; gradient && j < desc.classes; j += kLanes)
           storeFirst(gradient + j, splat(0.0f), desc.classes - j);
       }
       sums[block] = sum;
@@ -77,6 +80,16 @@ void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, con
   for (int64_t block = 0; block < blocks; ++block)
     total += sums[block];
   *loss = float(double(seed) * total);
+}
+
+} // namespace
+
+void crossEntropy(const CrossEntropyDesc &desc, const void *logits, const int32_t *labels,
+                  float seed, float *loss, void *dLogits, char *, ThreadTeam &team) {
+  withType(desc.type, [&]<typename T>(T) {
+    crossEntropyOf(desc, static_cast<const T *>(logits), labels, seed, loss,
+                   static_cast<T *>(dLogits), team);
+  });
 }
 
 } // namespace zrt::ZRT_ISA

@@ -7,7 +7,8 @@ namespace zrt {
 
 bool supported(InstructionSet set) {
   __builtin_cpu_init();
-  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("f16c");
   switch (set) {
   case InstructionSet::Baseline:
     return true;
@@ -40,36 +41,48 @@ static const KernelTable &kernels() {
   return best;
 }
 
-void gemm(const GemmDesc &desc, const float *a, const float *b, const float *bias,
-          const float *residual, float *c, bool accumulate, char *workspace, ThreadTeam &team) {
+void toFloats(ElementType type, const void *values, int64_t count, float *result) {
+  kernels().toFloats(type, values, count, result);
+}
+
+void fromFloats(ElementType type, const float *values, int64_t count, void *result) {
+  kernels().fromFloats(type, values, count, result);
+}
+
+void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
+          const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team) {
   kernels().gemm(desc, a, b, bias, residual, c, accumulate, workspace, team);
 }
 
-void attentionForward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
-                      float *out, float *logSumExp, char *workspace, ThreadTeam &team) {
-  kernels().attentionForward(desc, q, k, v, out, logSumExp, workspace, team);
+void attentionForward(const AttentionDesc &desc, const void *q, const void *k, const void *v,
+                      void *out, float *logSumExp, const RandomState *random, char *workspace,
+                      ThreadTeam &team) {
+  kernels().attentionForward(desc, q, k, v, out, logSumExp, random, workspace, team);
 }
 
-void attentionBackward(const AttentionDesc &desc, const float *q, const float *k, const float *v,
-                       const float *out, const float *logSumExp, const float *dOut, float *dQ,
-                       float *dK, float *dV, char *workspace, ThreadTeam &team) {
-  kernels().attentionBackward(desc, q, k, v, out, logSumExp, dOut, dQ, dK, dV, workspace, team);
+void attentionBackward(const AttentionDesc &desc, const void *q, const void *k, const void *v,
+                       const void *out, const float *logSumExp, const void *dOut, void *dQ,
+                       void *dK, void *dV, const RandomState *random, char *workspace,
+                       ThreadTeam &team) {
+  kernels().attentionBackward(desc, q, k, v, out, logSumExp, dOut, dQ, dK, dV, random, workspace,
+                              team);
 }
 
-void crossEntropyWithGrad(const CrossEntropyDesc &desc, const float *logits, const int32_t *labels,
-                          float seed, float *loss, float *dLogits, char *workspace,
-                          ThreadTeam &team) {
-  kernels().crossEntropyWithGrad(desc, logits, labels, seed, loss, dLogits, workspace, team);
+void crossEntropy(const CrossEntropyDesc &desc, const void *logits, const int32_t *labels,
+                  float seed, float *loss, void *dLogits, char *workspace, ThreadTeam &team) {
+  kernels().crossEntropy(desc, logits, labels, seed, loss, dLogits, workspace, team);
 }
 
-void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const float *updates,
-                float *destination, bool accumulate, char *workspace, ThreadTeam &team) {
+void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const void *updates,
+                void *destination, bool accumulate, char *workspace, ThreadTeam &team) {
   kernels().scatterAdd(desc, indices, updates, destination, accumulate, workspace, team);
 }
 
-void updateElements(const UpdateScalars &scalars, int64_t count, float *param, const float *grad,
-                    float *moment1, float *moment2) {
-  kernels().updateElements(scalars, count, param, grad, moment1, moment2);
+void updateElements(const UpdateScalars &scalars, int64_t count, float *weights, const void *grad,
+                    ElementType gradType, float *moment1, float *moment2, void *rounded,
+                    ElementType roundedType) {
+  kernels().updateElements(scalars, count, weights, grad, gradType, moment1, moment2, rounded,
+                           roundedType);
 }
 
 static float one(void (*function)(const float *, float *, int64_t), float x) {
@@ -83,9 +96,8 @@ float erfApprox(float x) { return one(kernels().erf, x); }
 float logApprox(float x) { return one(kernels().log, x); }
 
 UpdateScalars makeUpdateScalars(const OptimizerDesc &desc, double lr, int64_t stepsTaken,
-                                double gradNorm, double lossScale, bool decay) {
+                                double gradNorm, double lossScale, double weightDecay) {
   double steps = double(stepsTaken + 1);
-  double weightDecay = decay ? desc.weightDecay : 0.0;
   double clip = desc.clip > 0.0 ? std::fmin(1.0, desc.clip / (gradNorm + 1e-6)) : 1.0;
   UpdateScalars scalars;
   scalars.kind = desc.kind;

@@ -209,10 +209,11 @@ constexpr double kWorthThreads = 262144;
 
 } // namespace
 
-void gemm(const GemmDesc &desc, const float *a, const float *b, const float *bias,
-          const float *residual, float *c, bool accumulate, char *workspace, ThreadTeam &team) {
+void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
+          const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team) {
   const GemmPlan plan = planGemm(desc);
-  const Operands of{a, b, bias, residual, c, accumulate};
+  const Operands of{(const float *)a,        (const float *)b, (const float *)bias,
+                    (const float *)residual, (float *)c,       accumulate};
   double work = double(desc.batch) * double(desc.m) * double(desc.n) * double(desc.k);
   int64_t parts = work < kWorthThreads ? 1 : team.size();
   const bool byBatch = desc.batch >= parts, byRows = desc.m >= desc.n;

@@ -6,10 +6,12 @@
 
 namespace zrt::ZRT_ISA {
 
+decltype(zrt::toFloats) toFloats;
+decltype(zrt::fromFloats) fromFloats;
 decltype(zrt::gemm) gemm;
 decltype(zrt::attentionForward) attentionForward;
 decltype(zrt::attentionBackward) attentionBackward;
-decltype(zrt::crossEntropyWithGrad) crossEntropyWithGrad;
+decltype(zrt::crossEntropy) crossEntropy;
 decltype(zrt::scatterAdd) scatterAdd;
 decltype(zrt::updateElements) updateElements;
 

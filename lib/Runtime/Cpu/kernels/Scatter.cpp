@@ -9,30 +9,34 @@
 #include "Isa.h"
 #include "Parts.h"
 #include "Plan.h"
+#include "Types.h"
 
 namespace zrt::ZRT_ISA {
 namespace {
 
 /// Sum over first, next(first), … until −1, into one table row.
-template <typename Next>
-void sumRows(const float *updates, int64_t width, int64_t first, Next next, float *destination,
+template <typename T, typename R, typename Next>
+void sumRows(const T *updates, int64_t width, int64_t first, Next next, R *destination,
              bool accumulate) {
   for (int64_t j = 0; j < width; j += kLanes) {
     int64_t count = width - j;
     Float16 sum = loadFirst(updates + first * width + j, count);
     for (int64_t r = next(first); r >= 0; r = next(r))
       sum += loadFirst(updates + r * width + j, count);
-    storeFirst(destination + j, accumulate ? loadFirst(destination + j, count) + sum : sum, count);
+    if (accumulate)
+      sum = loadFirst(destination + j, count) + roundTo<R>(sum);
+    storeFirst(destination + j, sum, count);
   }
 }
 
-void zero(float *p, int64_t count) {
+template <typename R> void zero(R *p, int64_t count) {
   for (int64_t j = 0; j < count; j += kLanes)
     storeFirst(p + j, splat(0.0f), count - j);
 }
 
-void scatterFew(const ScatterDesc &desc, const int32_t *indices, const float *updates,
-                float *destination, bool accumulate) {
+template <typename T, typename R>
+void scatterFew(const ScatterDesc &desc, const int32_t *indices, const T *updates, R *destination,
+                bool accumulate) {
   if (!accumulate)
     zero(destination, desc.tableRows * desc.width);
   for (int64_t r = 0; r < desc.rows; ++r) {
@@ -52,10 +56,9 @@ void scatterFew(const ScatterDesc &desc, const int32_t *indices, const float *up
   }
 }
 
-} // namespace
-
-void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const float *updates,
-                float *destination, bool accumulate, char *workspace, ThreadTeam &team) {
+template <typename T, typename R>
+void scatter(const ScatterDesc &desc, const int32_t *indices, const T *updates, R *destination,
+             bool accumulate, char *workspace, ThreadTeam &team) {
   if (desc.rows <= kScatterPairs)
     return scatterFew(desc, indices, updates, destination, accumulate);
   int32_t *head = reinterpret_cast<int32_t *>(workspace), *following = head + desc.tableRows;
@@ -81,6 +84,16 @@ void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const float *up
     }
   };
   runParts(team, parts, part);
+}
+
+} // namespace
+
+void scatterAdd(const ScatterDesc &desc, const int32_t *indices, const void *updates,
+                void *destination, bool accumulate, char *workspace, ThreadTeam &team) {
+  withTypes(desc.type, desc.resultType, [&]<typename T, typename R>(T, R) {
+    scatter(desc, indices, static_cast<const T *>(updates), static_cast<R *>(destination),
+            accumulate, workspace, team);
+  });
 }
 
 } // namespace zrt::ZRT_ISA

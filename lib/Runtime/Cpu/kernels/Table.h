@@ -14,10 +14,12 @@ namespace zrt {
 enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512 };
 
 struct KernelTable {
+  decltype(&zrt::toFloats) toFloats;
+  decltype(&zrt::fromFloats) fromFloats;
   decltype(&zrt::gemm) gemm;
   decltype(&zrt::attentionForward) attentionForward;
   decltype(&zrt::attentionBackward) attentionBackward;
-  decltype(&zrt::crossEntropyWithGrad) crossEntropyWithGrad;
+  decltype(&zrt::crossEntropy) crossEntropy;
   decltype(&zrt::scatterAdd) scatterAdd;
   decltype(&zrt::updateElements) updateElements;
   /// result[i] = f(x[i]).
