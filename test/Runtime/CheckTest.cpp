@@ -59,6 +59,38 @@ TEST(Check, Buckets) {
                    "expects only param in a bucket that is not trained, got grad_accum");
 }
 
+TEST(Check, TypesOfState) {
+  auto mixed = [](auto change) {
+    Program p = tinyProgram({.ranks = 2, .stage = 1, .type = ElementType::bf16});
+    EXPECT_EQ(check(p), "");
+    change(p.buckets[0]);
+    return p;
+  };
+  auto as = [](StateKind kind, ElementType type) {
+    return [=](Bucket &b) { b.state[int(kind)].type = type; };
+  };
+  expectFault(mixed([](Bucket &b) { b.type = ElementType::i32; }),
+              "bucket 'b0': expects f32, bf16 or f16 as element type, got i32");
+  expectFault(mixed(as(StateKind::Param, ElementType::f32)), "expects param in bf16, got f32");
+  expectFault(mixed(as(StateKind::GradAccum, ElementType::f16)),
+              "expects grad_accum in bf16 or f32, got f16");
+  expectFault(mixed(as(StateKind::Master, ElementType::bf16)), "expects master in f32, got bf16");
+  expectFault(mixed(as(StateKind::Moment2, ElementType::f16)), "expects moment2 in f32, got f16");
+  expectFault(mixed([](Bucket &b) { b.state[int(StateKind::Master)].present = false; }),
+              "expects a master of the 16-bit weights of bucket 'b0'");
+  expectFaultAfter(
+      [](Program &p) {
+        p.buckets[0].state[int(StateKind::Master)] = p.buckets[0].state[int(StateKind::Moment1)];
+      },
+      "expects a master only of 16-bit weights");
+  // 34 bf16 weights take 68 bytes, and not 136.
+  Program fits = mixed([](Bucket &) {});
+  fits.buckets[0].state[int(StateKind::Param)].offset = fits.persistentBytes - 68;
+  EXPECT_EQ(check(fits), "");
+  fits.buckets[0].state[int(StateKind::Param)].offset += 2;
+  expectFault(fits, "expects param within");
+}
+
 TEST(Check, Slots) {
   expectFaultAfter([](Program &p) { p.buckets[0].slots[1].parameter = "w"; },
                    "expects one slot per parameter, got two of 'w'");
@@ -71,6 +103,17 @@ TEST(Check, Slots) {
   expectFaultAfter(
       [](Program &p) { p.buckets[0].slots[0].shape = {int64_t(1) << 40, int64_t(1) << 40}; },
       "expects the slot of 'w'");
+}
+
+TEST(Check, Groups) {
+  expectFaultAfter([](Program &p) { p.buckets[0].slots[1].group = 0; },
+                   "expects a group in [-1, 0) of 'b', got 0");
+  expectFaultAfter([](Program &p) { p.buckets[0].slots[1].group = -2; },
+                   "expects a group in [-1, 0) of 'b', got -2");
+  expectFaultAfter([](Program &p) { p.optimizer.groups = {{0.0 / 0.0, {}}}; },
+                   "finite optimizer settings");
+  expectFaultAfter([](Program &p) { p.optimizer.groups = {{1.0, 1.0 / 0.0}}; },
+                   "finite optimizer settings");
 }
 
 TEST(Check, Launches) {
@@ -137,6 +180,117 @@ TEST(Check, LibraryKernels) {
       "kernel 'attend': expects the key/value heads to divide the query heads");
 }
 
+TEST(Check, TypesOfLibraryKernels) {
+  auto withKernel = [](auto change) {
+    return [=](Program &p) {
+      p.kernels[0] = {"k", KernelKind::Gemm, {}, {}, {}, {}, {}, 0};
+      p.kernels[0].attention.heads = p.kernels[0].attention.kvHeads = 1;
+      change(p.kernels[0]);
+    };
+  };
+  expectFaultAfter(withKernel([](Kernel &k) { k.gemm.type = ElementType::i32; }),
+                   "kernel 'k': expects operands in f32, bf16 or f16");
+  expectFaultAfter(withKernel([](Kernel &k) { k.gemm.resultType = ElementType::bf16; }),
+                   "expects a result of the operands' type or f32");
+  expectFaultAfter(withKernel([](Kernel &k) {
+                     k.kind = KernelKind::Scatter;
+                     k.scatter.type = ElementType::bf16;
+                     k.scatter.resultType = ElementType::f16;
+                   }),
+                   "expects a result of the operands' type or f32");
+  expectFaultAfter(withKernel([](Kernel &k) {
+                     k.kind = KernelKind::CrossEntropy;
+                     k.crossEntropy.type = ElementType::f64;
+                   }),
+                   "expects operands in f32, bf16 or f16");
+  auto attention = [&](auto change) {
+    return withKernel([=](Kernel &k) {
+      k.kind = KernelKind::Attention;
+      change(k.attention);
+    });
+  };
+  expectFaultAfter(attention([](AttentionDesc &d) { d.dropoutRate = 1.0; }),
+                   "expects a dropout rate in [0, 1)");
+  expectFaultAfter(attention([](AttentionDesc &d) { d.dropoutSite = int64_t(1) << 32; }),
+                   "expects a dropout site of 32 bits");
+  expectFaultAfter(attention([](AttentionDesc &d) {
+                     d.dropoutRate = 0.5; // 2^17 · (2^17 + 1) is one row of keys too many
+                     d.queryLen = 1 << 17;
+                     d.keyLen = (1 << 17) + 1;
+                   }),
+                   "expects at most 2^34 probabilities a sample");
+  // A bf16 operand of 2·4 elements takes 16 bytes, where one of f32 takes 32; a random adds one.
+  Program fits = program();
+  withKernel([](Kernel &k) {
+    k.gemm = {.type = ElementType::bf16,
+              .resultType = ElementType::f32,
+              .batch = 1,
+              .m = 2,
+              .n = 3,
+              .k = 4,
+              .aRow = 4,
+              .aCol = 1,
+              .bRow = 3,
+              .bCol = 1,
+              .cRow = 3};
+  })(fits);
+  Row &row = fits.segments[1].rows[1];
+  row.perRunBytes.clear();
+  row.operands = {fits.arenaBytes - 16, fits.arenaBytes - 24, fits.arenaBytes - 24};
+  EXPECT_EQ(check(fits), "");
+  row.operands[0] += 2;
+  expectFault(fits, "expects a within");
+}
+
+TEST(Check, Evaluation) {
+  auto evaluating = [](Row row) {
+    return
+        [=](Program &p) { p.segments.push_back({"eval", SegmentRole::Evaluation, 1, {}, {row}}); };
+  };
+  Program gathers = program();
+  evaluating(gathers.segments[1].rows[0])(gathers);
+  EXPECT_EQ(check(gathers), "");
+  for (const Row &row : {program().segments[1].rows[2], program().segments[2].rows[0],
+                         program().segments[2].rows[1]})
+    expectFaultAfter(evaluating(row), "segment 'eval', row 0: expects an evaluation to launch");
+  expectFaultAfter(
+      [](Program &p) {
+        p.scalars.push_back({"eval_loss", ElementType::f64, 1, p.scalars.back().offset});
+      },
+      "expects an f32 scalar 'eval_loss'");
+}
+
+TEST(Check, WhatDropoutIsKeyedBy) {
+  // Ranks 2, two micro-steps of 3 samples.
+  auto keyed = [](auto change) {
+    return [=](Program &p) {
+      p.microBatch = 3;
+      p.scalars.push_back({"random", ElementType::i32, 4, p.arenaBytes});
+      p.arenaBytes += 64;
+      Row row;
+      row.opcode = Opcode::SetRandom;
+      row.operands = {p.scalars.back().offset};
+      p.segments[1].rows.push_back(row);
+      change(p, p.segments[1].rows.back());
+    };
+  };
+  Program fits = program();
+  keyed([](Program &, Row &) {})(fits);
+  EXPECT_EQ(check(fits), "");
+  expectFaultAfter(keyed([](Program &p, Row &) { p.scalars.back().elements = 3; }),
+                   "expects 4 elements in 'random', got 3");
+  expectFaultAfter(keyed([](Program &, Row &row) { row.operands[0] += 4; }),
+                   "expects what dropout is keyed by at the start of 'random'");
+  expectFaultAfter(keyed([](Program &, Row &row) { row.operands.clear(); }),
+                   "expects 1 operand, got 0");
+  expectFaultAfter(keyed([](Program &, Row &row) { row.perRunBytes = {4}; }),
+                   "expects what dropout is keyed by at one place in all runs");
+  expectFaultAfter(keyed([](Program &p, Row &) { p.microBatch = 0; }), "expects a micro-batch");
+  expectFaultAfter(keyed([](Program &p, Row &) { p.microBatch = (int64_t(1) << 30) + 1; }),
+                   "expects at most 2^32 samples a step"); // times 2 ranks and 2 micro-steps
+  expectFaultAfter([](Program &p) { p.microBatch = -1; }, "a micro-batch of at least 0");
+}
+
 TEST(Check, Collectives) {
   auto gather = [](Program &p) -> Row & { return p.segments[1].rows[0]; };
   auto reduce = [](Program &p) -> Row & { return p.segments[1].rows[2]; };
@@ -175,6 +329,12 @@ TEST(Check, Control) {
         p.buckets[0].state[int(StateKind::Moment2)].present = false;
       },
       "expects both moments in bucket 'b0'");
+  expectFaultAfter(
+      [&](Program &p) {
+        p.optimizer.kind = OptimizerKind::Lion;
+        p.buckets[0].state[int(StateKind::Moment1)].present = false;
+      },
+      "expects moment1 in bucket 'b0'");
   expectFaultAfter(
       [&](Program &p) {
         p.optimizer.clip = 1.0;

@@ -162,7 +162,8 @@ TEST(Failure, F2_ARankThatWritesBeyondItsArenaEndsTheSession) {
   Row row;
   row.kernel = 0;
   row.operands = {0, 64};
-  program.segments = {{"eval", 1, {{"flag", ElementType::i32, {1}, 0, {}, {}}}, {row}}};
+  program.segments = {
+      {"eval", SegmentRole::Step, 1, {{"flag", ElementType::i32, {1}, 0, {}, {}}}, {row}}};
   std::vector<GeneratedKernel> kernels = {[](char **operands, int64_t, int64_t) {
     if (*reinterpret_cast<int32_t *>(operands[0]))
       operands[1][0] = 1;

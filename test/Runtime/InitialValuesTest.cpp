@@ -28,7 +28,7 @@ TEST(InitialValues, PhiloxKnownAnswers) {
 
 TEST(InitialValues, APieceHoldsTheBitsOfTheWhole) {
   for (InitKind kind : {InitKind::Normal, InitKind::Uniform}) {
-    Slot slot{"h.0.attn", {37}, 0, 37, false, kind, 0.02};
+    Slot slot{"h.0.attn", {37}, 0, 37, false, -1, kind, 0.02};
     std::vector<float> whole = values(slot, 7, 0, 37);
     for (int64_t begin = 0; begin < 37; ++begin)
       for (int64_t count : {int64_t(1), int64_t(3), 37 - begin}) {
@@ -41,7 +41,7 @@ TEST(InitialValues, APieceHoldsTheBitsOfTheWhole) {
 }
 
 TEST(InitialValues, DependOnSeedAndName) {
-  Slot first{"a", {8}, 0, 8, false, InitKind::Normal, 1.0}, second = first;
+  Slot first{"a", {8}, 0, 8, false, -1, InitKind::Normal, 1.0}, second = first;
   second.parameter = "b";
   EXPECT_NE(values(first, 0, 0, 8), values(second, 0, 0, 8));
   EXPECT_NE(values(first, 0, 0, 8), values(first, 1, 0, 8));
@@ -56,7 +56,7 @@ TEST(InitialValues, NormalAndUniformHaveTheirMoments) {
   // σ²·√(2/40000) ≈ 0.007 σ² for the normal.
   constexpr int64_t kCount = 40000;
   auto moments = [&](InitKind kind) {
-    Slot slot{"w", {kCount}, 0, kCount, false, kind, 2.0};
+    Slot slot{"w", {kCount}, 0, kCount, false, -1, kind, 2.0};
     double sum = 0, squares = 0, largest = 0;
     for (float value : values(slot, 1, 0, kCount)) {
       sum += value;
@@ -76,7 +76,7 @@ TEST(InitialValues, NormalAndUniformHaveTheirMoments) {
 }
 
 TEST(InitialValues, ConstantKinds) {
-  Slot slot{"w", {3}, 0, 3, false, InitKind::Constant, 0.1};
+  Slot slot{"w", {3}, 0, 3, false, -1, InitKind::Constant, 0.1};
   EXPECT_EQ(values(slot, 9, 0, 3), std::vector<float>(3, 0.1f));
   slot.init = InitKind::Ones;
   EXPECT_EQ(values(slot, 9, 0, 3), std::vector<float>(3, 1.0f));

@@ -14,8 +14,14 @@ namespace {
 Program everything() {
   Program p = tinyProgram({.ranks = 3, .stage = 3, .microSteps = 2});
   p.arenaBytes = 4096;
+  p.optimizer = {.kind = OptimizerKind::Lion, .groups = {{0.5, 0.25}, {2.0, {}}}};
+  p.microBatch = 2;
+  p.buckets[0].slots[1].group = 1;
+  p.scalars.push_back({"random", ElementType::i32, 4, 3072});
   Kernel gemm{"fc", KernelKind::Gemm, {}, {}, {}, {}, {}, 0};
-  gemm.gemm = {.batch = 1,
+  gemm.gemm = {.type = ElementType::bf16,
+               .resultType = ElementType::f32,
+               .batch = 1,
                .m = 2,
                .n = 3,
                .k = 4,
@@ -28,6 +34,9 @@ Program everything() {
                .activation = Activation::GeluTanh};
   Kernel attention{"attend", KernelKind::Attention, {}, {}, {}, {}, {}, 0};
   AttentionDesc &a = attention.attention;
+  a.type = ElementType::f16;
+  a.dropoutRate = 0.125;
+  a.dropoutSite = 7;
   a.batch = 1;
   a.queryLen = a.keyLen = a.heads = 2;
   a.kvHeads = 1;
@@ -37,9 +46,13 @@ Program everything() {
   a.q = a.out = {16, 8, 4};
   a.k = a.v = {8, 4, 4};
   Kernel loss{"ce", KernelKind::CrossEntropy, {}, {}, {}, {}, {}, 0};
-  loss.crossEntropy = {2, 5, -100};
+  loss.crossEntropy = {.type = ElementType::bf16, .withGradient = false, .rows = 2, .classes = 5};
   Kernel scatter{"scatter", KernelKind::Scatter, {}, {}, {}, {}, {}, 0};
-  scatter.scatter = {6, 4, 5};
+  scatter.scatter = {.type = ElementType::f16,
+                     .resultType = ElementType::f32,
+                     .rows = 6,
+                     .width = 4,
+                     .tableRows = 5};
   p.kernels.insert(p.kernels.end(), {gemm, attention, loss, scatter});
   auto launch = [](int32_t kernel, std::vector<int64_t> operands) {
     Row row;
@@ -49,13 +62,19 @@ Program everything() {
   };
   Segment &segment = p.segments[1];
   segment.rows.push_back(launch(1, {1024, 1088, 1152, 1216, -1}));
-  segment.rows.push_back(launch(2, {1024, 1088, 1152, 1216, 1280}));
-  segment.rows.push_back(launch(3, {1024, 1088, 1152, 1216, 1024, 1280}));
+  segment.rows.push_back(launch(2, {1024, 1088, 1152, 1216, 1280, 3072}));
+  segment.rows.push_back(launch(3, {1024, 1088, 1152, 1216, 1280}));
   segment.rows.push_back(launch(4, {1024, 1088, 1216, 2048}));
   Row wait;
   wait.opcode = Opcode::Wait;
   wait.waits = {0, 3};
   segment.rows.push_back(wait);
+  Row random;
+  random.opcode = Opcode::SetRandom;
+  random.operands = {3072};
+  segment.rows.push_back(random);
+  p.segments.push_back({"eval", SegmentRole::Evaluation, 1, {}, {wait}});
+  p.segments.back().rows[0].waits.clear();
   return p;
 }
 
@@ -92,6 +111,20 @@ TEST(Serialize, RoundTripOfEveryKindOfKernelAndRow) {
   ASSERT_TRUE(read) << error;
   EXPECT_EQ(serialize(*read), bytes);
   EXPECT_EQ(read->kernels[1].gemm.activation, Activation::GeluTanh);
+  EXPECT_EQ(read->kernels[1].gemm.type, ElementType::bf16);
+  EXPECT_EQ(read->kernels[1].gemm.resultType, ElementType::f32);
+  EXPECT_EQ(read->kernels[2].attention.type, ElementType::f16);
+  EXPECT_EQ(read->kernels[2].attention.dropoutRate, 0.125);
+  EXPECT_EQ(read->kernels[2].attention.dropoutSite, 7);
+  EXPECT_FALSE(read->kernels[3].crossEntropy.withGradient);
+  EXPECT_EQ(read->kernels[4].scatter.type, ElementType::f16);
+  EXPECT_EQ(read->optimizer.kind, OptimizerKind::Lion);
+  EXPECT_EQ(read->optimizer.groups[0].lrScale, 0.5);
+  EXPECT_EQ(read->optimizer.groups[0].weightDecay, std::optional<double>(0.25));
+  EXPECT_FALSE(read->optimizer.groups[1].weightDecay.has_value());
+  EXPECT_EQ(read->buckets[0].slots[1].group, 1);
+  EXPECT_EQ(read->microBatch, 2);
+  EXPECT_EQ(read->segments[3].role, SegmentRole::Evaluation);
   EXPECT_EQ(read->kernels[2].attention.scale, 0.5f);
   EXPECT_EQ(read->kernels[2].attention.out.time, 8);
   EXPECT_EQ(read->kernels[3].crossEntropy.ignore, -100);
@@ -100,7 +133,22 @@ TEST(Serialize, RoundTripOfEveryKindOfKernelAndRow) {
   EXPECT_EQ(read->buckets[0].slots[1].initScale, 0.25);
   EXPECT_EQ(read->segments[1].inputs[1].ignore, std::optional<int64_t>(kIgnored));
   EXPECT_FALSE(read->segments[1].inputs[0].bound.has_value());
-  EXPECT_EQ(read->segments[1].rows.back().waits, (std::vector<int32_t>{0, 3}));
+  EXPECT_EQ(read->segments[1].rows[7].waits, (std::vector<int32_t>{0, 3}));
+  EXPECT_EQ(read->segments[1].rows[8].opcode, Opcode::SetRandom);
+}
+
+TEST(Serialize, StatesKeepTheirTypes) {
+  Program program = tinyProgram({.ranks = 2, .stage = 1, .type = ElementType::bf16});
+  ASSERT_EQ(check(program), "");
+  std::vector<uint8_t> bytes = serialize(program);
+  std::string error;
+  std::optional<Program> read = deserialize(bytes.data(), bytes.size(), error);
+  ASSERT_TRUE(read) << error;
+  const Bucket &bucket = read->buckets[0];
+  EXPECT_EQ(bucket.state[int(StateKind::Param)].type, ElementType::bf16);
+  EXPECT_EQ(bucket.state[int(StateKind::GradAccum)].type, ElementType::bf16);
+  EXPECT_EQ(bucket.state[int(StateKind::Master)].type, ElementType::f32);
+  EXPECT_NE(hash(program), hash(tinyProgram({.ranks = 2, .stage = 1, .type = ElementType::f16})));
 }
 
 TEST(Serialize, TheHashSeesEveryField) {
@@ -188,6 +236,22 @@ TEST(Print, RowsReadAsASchedule) {
   has(" → grad_accum b0@64 write first, then add on reduce frees 72 at ");
   has("norm b0 over ranks → norm@");
   has("update b0 on compute");
+}
+
+TEST(Print, TypesGroupsAndRolesStandWhereTheySayMoreThanF32) {
+  std::string text = print(everything()) + print(tinyProgram({.type = ElementType::bf16}));
+  auto has = [&](const char *part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+  };
+  has("micro-batch 2\ngroup 0: rate times 0.5, weight decay 0.25\ngroup 1: rate times 2\n");
+  has("b [16, 17) 1xf32 group 1;");
+  has("launch fc bf16 to f32 a 1024");
+  has("launch attend f16 q 1024");
+  has("launch ce bf16 logits 1024");
+  has("launch scatter f16 to f32 indices 1024");
+  has("set_random → random@3072 on compute");
+  has("segment eval times 1 of an evaluation");
+  has("w [0, 5) 5xbf16 decay b [32, 33) 1xbf16; full param@0 bf16; full grad_accum@");
 }
 
 } // namespace

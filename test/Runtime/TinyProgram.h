@@ -1,10 +1,11 @@
 //===- TinyProgram.h - a step table written by hand -----------------------===//
 //
 // Linear regression: out = w·x + b over rows of five numbers, one bucket with
-// w [5] at 0 and b [1] at 16, loss ½·(out − label)² per row whose label is not
-// -100, mean over labels. One generated kernel does forward and backward; it is
-// an ordinary function here. Every stage has the table that a compiler would
-// make: segments count, micro_step × A, update.
+// w [5] at 0 and b [1] 64 bytes behind (16 elements, or 32 in 16 bits), loss ½·(out − label)² per
+// row whose label is not -100, mean over labels. One generated kernel does forward and backward; it
+// is an ordinary function here. Every stage has the table that a compiler would make: segments
+// count, micro_step × A, update. Weights and gradients may be of 16 bits; x stays f32, and a
+// gradient is rounded once, then added as the mode says.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_TEST_RUNTIME_TINYPROGRAM_H
@@ -23,12 +24,17 @@ struct TinyOptions {
   OptimizerDesc optimizer = {.kind = OptimizerKind::Sgd};
   LossMean lossMean = LossMean::Step;
   bool tokenMean = true;
+  ElementType type = ElementType::f32;
+  std::optional<ElementType> gradType = {}; // the weights' where there is none
+  bool evaluates = false;                   // a fourth segment, `eval`
+
+  ElementType gradientType() const { return gradType.value_or(type); }
 };
 
 Program tinyProgram(const TinyOptions &options);
 
-/// write variant, add variant.
-std::vector<GeneratedKernel> tinyKernels();
+/// Write variant, add variant, loss only.
+std::vector<GeneratedKernel> tinyKernels(const TinyOptions &options = {});
 
 /// One global step of data, rank-major in each micro-step.
 struct TinyBatch {
@@ -46,6 +52,8 @@ struct TinyBatch {
   }
   /// The count segment reads [A, rows] per rank: labels in another order.
   StepInput input(double lr, int64_t stepsTaken);
+  /// Micro-step 0 as data of the segment `eval`.
+  std::vector<std::vector<const void *>> evaluation();
 
   TinyOptions options;
   std::vector<float> x;

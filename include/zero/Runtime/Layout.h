@@ -68,7 +68,7 @@ private:
   int64_t length, chunk, ranks;
 };
 
-/// Element type of a kind of state: the bucket's for weights and gradients, f32 for the others.
+/// Element type of a kind of state of the bucket.
 ElementType stateType(const Bucket &bucket, StateKind kind);
 
 /// Elements of a kind of state on one rank: the shard's or the full bucket's.

@@ -24,13 +24,16 @@
 namespace zrt {
 
 /// Raised by any change to the serialised form; `deserialize` refuses others.
-inline constexpr uint32_t kProgramVersion = 1;
+inline constexpr uint32_t kProgramVersion = 2;
 
 /// Slots and arena rows start at multiples of this.
 inline constexpr int64_t kAlignmentBytes = 64;
 
 enum class ElementType : uint8_t { f32, f64, i32, i64, bf16, f16 };
 int64_t elementBytes(ElementType type);
+std::string_view name(ElementType type);
+/// f32, bf16 and f16: the types of weights, gradients and what kernels compute on.
+bool isTrainingType(ElementType type);
 
 enum class BucketClass : uint8_t { Trainable, Frozen, Unused };
 enum class StateKind : uint8_t { Param, Grad, GradAccum, Master, Moment1, Moment2 };
@@ -186,13 +189,13 @@ enum class Opcode : uint8_t {
   ReduceScatter, // full gradients at operands[0] → pieces at operands[1], or in place (operands[1]
                  // == -1)
   AllReduce,     // full gradients at operands[0], in place
-  Count,   // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
-  SetSeed, // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
+  Count,     // labels not ignored → scalar; operands[0] labels (an input), operands[1] count (i64)
+  SetSeed,   // seed = loss scale ÷ count: operands[0] count (-1: none), operands[1] seed (f32)
   SetRandom, // operands[0]: i32[4], what dropout is keyed by: seed (low, high), step, and the
              // index in the step's global batch of the rank's first sample in this run
-  Norm,    // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
-  Update,  // one bucket: optimizer on the owned elements (or all, where states are replicated)
-  Wait     // on row `waits`; synchronous backends have nothing to do
+  Norm,      // over `buckets` of the gradient state → operands[0], f64; `sumOverRanks`
+  Update,    // one bucket: optimizer on the owned elements (or all, where states are replicated)
+  Wait       // on row `waits`; synchronous backends have nothing to do
 };
 
 enum class Stream : uint8_t { Compute, Gather, Reduce };
@@ -224,7 +227,9 @@ struct Row {
   std::vector<std::pair<int64_t, int64_t>> allocates;
 };
 
-/// Whether a step runs the segment, or an evaluation.
+/// Whether a step runs the segment, or an evaluation. An evaluation launches, gathers into buffers
+/// and counts, and changes no state; its SetSeed rows write 1, and the sum of its losses stands in
+/// the scalar `eval_loss` (f32, an element a run).
 enum class SegmentRole : uint8_t { Step, Evaluation };
 
 struct Segment {
@@ -248,7 +253,7 @@ struct OptimizerDesc {
   OptimizerKind kind = OptimizerKind::AdamW;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0.0, momentum = 0.0;
   double clip = 0.0; // 0: none
-  std::vector<GroupDesc> groups;
+  std::vector<GroupDesc> groups = {};
 };
 
 /// What the seed divides by. Step: the count over ranks and micro-steps. MicroStep: A times the
@@ -262,7 +267,7 @@ enum class LossMean : uint8_t { Step, MicroStep, Rank };
 
 struct Program {
   int64_t ranks = 1, stage = 0, microSteps = 1, threadsPerRank = 1;
-  int64_t microBatch = 0; // samples of one rank in one micro-step, where a SetRandom asks
+  int64_t microBatch = 0; // samples of one rank in one run, where there is a SetRandom
   int64_t arenaBytes = 0;
   int64_t persistentBytes = 0; // the head of the arena that no segment may reuse
   OptimizerDesc optimizer;

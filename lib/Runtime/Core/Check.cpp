@@ -63,6 +63,9 @@ private:
     bool finite = true;
     for (double value : {o.beta1, o.beta2, o.eps, o.weightDecay, o.momentum, o.clip})
       finite = finite && std::isfinite(value);
+    for (const GroupDesc &group : o.groups)
+      finite =
+          finite && std::isfinite(group.lrScale) && std::isfinite(group.weightDecay.value_or(0.0));
     return expect(program.ranks >= 1 && program.ranks <= kMaxRanks, "1 to ", kMaxRanks,
                   " ranks, got ", program.ranks) &&
            expect(program.stage >= 0 && program.stage <= 3, "stage 0, 1, 2 or 3, got ",
@@ -72,6 +75,8 @@ private:
                   kMaxThreads, " threads per rank, got ", program.threadsPerRank) &&
            expect(program.arenaBytes >= 0, "an arena of at least 0 bytes, got ",
                   program.arenaBytes) &&
+           expect(program.microBatch >= 0, "a micro-batch of at least 0 samples, got ",
+                  program.microBatch) &&
            expectRange(0, program.persistentBytes, program.arenaBytes, "persistent state") &&
            expect(finite, "finite optimizer settings");
   }
@@ -93,14 +98,16 @@ private:
                 n, " as length, got ", length) ||
         !expect(chunk > 0 && chunk % n == 0, "a positive multiple of ", n, " as chunk, got ",
                 chunk) ||
-        !expect(bucket.type == ElementType::f32 || bucket.type == ElementType::f64,
-                "a floating-point element type"))
+        !expect(isTrainingType(bucket.type), "f32, bf16 or f16 as element type, got ",
+                name(bucket.type)))
       return false;
     for (int kind = 0; kind < kStateKindCount; ++kind) {
       const StatePlace &place = bucket.state[kind];
       if (!place.present)
         continue;
-      int64_t width = elementBytes(stateType(bucket, StateKind(kind)));
+      if (!checkStateType(bucket, StateKind(kind), place.type))
+        return false;
+      int64_t width = elementBytes(place.type);
       int64_t bytes = stateElements(bucket, StateKind(kind), n) * width;
       if (!expectRange(place.offset, bytes, program.persistentBytes, name(StateKind(kind))) ||
           !expect(place.offset % width == 0, name(StateKind(kind)), " at a multiple of ", width,
@@ -113,6 +120,24 @@ private:
         return false;
     }
     return true;
+  }
+
+  bool checkStateType(const Bucket &bucket, StateKind kind, ElementType type) {
+    switch (kind) {
+    case StateKind::Param:
+      return expect(type == bucket.type, "param in ", name(bucket.type), ", got ", name(type));
+    case StateKind::Grad:
+    case StateKind::GradAccum:
+      return expect(type == bucket.type || type == ElementType::f32, name(kind), " in ",
+                    name(bucket.type), " or f32, got ", name(type));
+    case StateKind::Master:
+      return expect(bucket.type != ElementType::f32, "a master only of 16-bit weights") &&
+             expect(type == ElementType::f32, "master in f32, got ", name(type));
+    case StateKind::Moment1:
+    case StateKind::Moment2:
+      return expect(type == ElementType::f32, name(kind), " in f32, got ", name(type));
+    }
+    return false;
   }
 
   bool checkSlots(const Bucket &bucket, std::set<std::string_view> &parameters) {
@@ -131,7 +156,10 @@ private:
                   slot.parameter, "' to end within ", bucket.lengthElements, " elements, got ",
                   slot.elements, " at ", slot.beginElement) ||
           !expect(std::isfinite(slot.initScale), "a finite initial scale of '", slot.parameter,
-                  "'"))
+                  "'") ||
+          !expect(slot.group >= -1 && slot.group < int64_t(program.optimizer.groups.size()),
+                  "a group in [-1, ", program.optimizer.groups.size(), ") of '", slot.parameter,
+                  "', got ", slot.group))
         return false;
       end = slot.beginElement + slot.elements;
     }
@@ -153,7 +181,9 @@ private:
     }
     where.clear();
     const Scalar *loss = program.findScalar("loss");
-    return expect(!loss || loss->type == ElementType::f32, "an f32 scalar 'loss'");
+    const Scalar *evalLoss = program.findScalar("eval_loss");
+    return expect(!loss || loss->type == ElementType::f32, "an f32 scalar 'loss'") &&
+           expect(!evalLoss || evalLoss->type == ElementType::f32, "an f32 scalar 'eval_loss'");
   }
 
   bool checkKernels() {
@@ -221,10 +251,28 @@ private:
     return true;
   }
 
+  /// Nothing that changes state or needs what only a step is told.
+  static bool mayEvaluate(const Row &row) {
+    switch (row.opcode) {
+    case Opcode::Launch:
+    case Opcode::Count:
+    case Opcode::SetSeed:
+    case Opcode::Wait:
+      return true;
+    case Opcode::AllGather:
+      return !row.inPlace;
+    default:
+      return false;
+    }
+  }
+
   bool checkRow(const Segment &segment, const Row &row, int64_t index) {
     for (int32_t waited : row.waits)
       if (!expect(waited >= 0 && waited < index, "to wait for an earlier row, got ", waited))
         return false;
+    if (!expect(segment.role == SegmentRole::Step || mayEvaluate(row),
+                "an evaluation to launch, gather into buffers and count only"))
+      return false;
     bool needsBucket = row.opcode == Opcode::AllGather || row.opcode == Opcode::ReduceScatter ||
                        row.opcode == Opcode::AllReduce || row.opcode == Opcode::Update;
     if (!checkRanges(row.frees, "freed bytes") || !checkRanges(row.allocates, "allocated bytes") ||
@@ -247,7 +295,7 @@ private:
     case Opcode::SetSeed:
       return checkSetSeed(segment, row);
     case Opcode::SetRandom:
-      return false;
+      return checkSetRandom(segment, row);
     case Opcode::Norm:
       return checkNorm(segment, row);
     case Opcode::Update:
@@ -288,13 +336,16 @@ private:
   }
 
   bool checkCollective(const Segment &segment, const Row &row, const Bucket &bucket) {
-    WideInt full = WideInt(bucket.lengthElements) * elementBytes(bucket.type);
     const StatePlace &param = bucket.state[int(StateKind::Param)];
+    const StatePlace *gradients = gradientState(bucket);
+    bool gathers = row.opcode == Opcode::AllGather;
+    if (!expect(gathers || gradients, "gradients to reduce in bucket '", bucket.name, "'"))
+      return false;
+    int64_t width = elementBytes(gathers ? bucket.type : gradients->type);
+    WideInt full = WideInt(bucket.lengthElements) * width;
     size_t given = row.operands.size();
     auto expectFull = [&] {
-      return expect(row.operands[0] % elementBytes(bucket.type) == 0,
-                    "the full bucket aligned to its "
-                    "elements, got ",
+      return expect(row.operands[0] % width == 0, "the full bucket aligned to its elements, got ",
                     row.operands[0]) &&
              expectOperand(segment, row, 0, full, "the full bucket");
     };
@@ -315,9 +366,7 @@ private:
         return expect(row.mode == WriteMode::Write ||
                           (row.mode == WriteMode::WriteFirst && segment.times == 1),
                       "a reduction in place to write");
-      return expect(row.operands[1] % elementBytes(bucket.type) == 0,
-                    "the shard aligned to its "
-                    "elements, got ",
+      return expect(row.operands[1] % width == 0, "the shard aligned to its elements, got ",
                     row.operands[1]) &&
              expectOperand(segment, row, 1, full / program.ranks, "the shard");
     }
@@ -366,7 +415,8 @@ private:
         !expect(row.perRunBytes.empty() || row.perRunBytes[0] == 0, "labels that do not move"))
       return false;
     int64_t counts = row.perRunBytes.empty() ? scalarAt(row.operands[1])->elements : 1;
-    bool perMicroStep = counts == program.microSteps || segment.times == program.microSteps;
+    bool perMicroStep = counts == program.microSteps || segment.times == program.microSteps ||
+                        segment.role == SegmentRole::Evaluation;
     if (!expect(program.lossMean == LossMean::Step || perMicroStep, "a count for each of ",
                 program.microSteps, " micro-steps, got ", counts))
       return false;
@@ -379,13 +429,28 @@ private:
         !expectScalar(segment, row, 1, ElementType::f32, "the seed"))
       return false;
     if (row.operands[0] == -1)
-      return expect(!program.lossIsTokenMean, "a count, where the loss is a mean over labels");
+      return expect(!program.lossIsTokenMean || segment.role == SegmentRole::Evaluation,
+                    "a count, where the loss is a mean over labels");
     if (!expectScalar(segment, row, 0, ElementType::i64, "the count"))
       return false;
     int64_t counts = scalarAt(row.operands[0])->elements,
             seeds = scalarAt(row.operands[1])->elements;
     return expect(!row.perRunBytes.empty() || counts == 1 || counts == seeds, "one count or ",
                   seeds, ", got ", counts);
+  }
+
+  bool checkSetRandom(const Segment &segment, const Row &row) {
+    if (!expect(row.operands.size() == 1, "1 operand, got ", row.operands.size()) ||
+        !expect(row.perRunBytes.empty() || row.perRunBytes[0] == 0,
+                "what dropout is keyed by at one place in all runs") ||
+        !expectScalar(segment, row, 0, ElementType::i32, "what dropout is keyed by"))
+      return false;
+    const Scalar *scalar = scalarAt(row.operands[0]);
+    WideInt samples = WideInt(program.microBatch) * program.ranks * segment.times;
+    return expect(row.operands[0] == scalar->offset && scalar->elements == 4, "4 elements in '",
+                  scalar->name, "', got ", scalar->elements) &&
+           expect(program.microBatch >= 1, "a micro-batch, to number samples by") &&
+           expect(samples <= int64_t(1) << 32, "at most 2^32 samples a step");
   }
 
   bool checkNorm(const Segment &segment, const Row &row) {
@@ -410,11 +475,15 @@ private:
   bool checkUpdate(const Bucket &bucket) {
     const OptimizerDesc &o = program.optimizer;
     auto has = [&](StateKind kind) { return bucket.state[int(kind)].present; };
-    bool moments = o.kind != OptimizerKind::Sgd;
+    bool adam = o.kind == OptimizerKind::Adam || o.kind == OptimizerKind::AdamW;
+    bool lion = o.kind == OptimizerKind::Lion;
     return expect(has(StateKind::Param) && gradientState(bucket),
                   "weights and gradients to update in '", bucket.name, "'") &&
-           expect(!moments || (has(StateKind::Moment1) && has(StateKind::Moment2)),
+           expect(bucket.type == ElementType::f32 || has(StateKind::Master),
+                  "a master of the 16-bit weights of bucket '", bucket.name, "'") &&
+           expect(!adam || (has(StateKind::Moment1) && has(StateKind::Moment2)),
                   "both moments in bucket '", bucket.name, "'") &&
+           expect(!lion || has(StateKind::Moment1), "moment1 in bucket '", bucket.name, "'") &&
            expect(o.kind != OptimizerKind::Sgd || o.momentum == 0 || has(StateKind::Moment1),
                   "moment1 for the momentum of bucket '", bucket.name, "'") &&
            expect(o.clip == 0 || seenNorm, "a norm before the first update, to clip by");

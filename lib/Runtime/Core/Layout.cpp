@@ -11,8 +11,7 @@ int64_t BucketLayout::ownedElements(int64_t rank, int64_t begin, int64_t end) co
 }
 
 ElementType stateType(const Bucket &bucket, StateKind kind) {
-  bool ofBucket = kind == StateKind::Param || kind == StateKind::Grad;
-  return ofBucket ? bucket.type : ElementType::f32;
+  return bucket.state[static_cast<int>(kind)].type;
 }
 
 int64_t stateElements(const Bucket &bucket, StateKind kind, int64_t ranks) {

@@ -30,27 +30,34 @@ public:
   std::string run() {
     out << "program: stage " << program.stage << ", ranks " << program.ranks << ", micro-steps "
         << program.microSteps << ", threads per rank " << program.threadsPerRank << ", arena "
-        << program.arenaBytes << " bytes, persistent " << program.persistentBytes << "\n";
+        << program.arenaBytes << " bytes, persistent " << program.persistentBytes;
+    if (program.microBatch)
+      out << ", micro-batch " << program.microBatch;
+    out << "\n";
+    for (size_t group = 0; group < program.optimizer.groups.size(); ++group)
+      printGroup(group, program.optimizer.groups[group]);
     for (const Bucket &bucket : program.buckets)
       printBucket(bucket);
     for (const Scalar &scalar : program.scalars)
       out << "scalar " << scalar.name << "@" << scalar.offset << " " << scalar.elements << "x"
-          << typeName(scalar.type) << "\n";
+          << name(scalar.type) << "\n";
     for (const Segment &segment : program.segments)
       printSegment(segment);
     return out.str();
   }
 
 private:
-  static const char *typeName(ElementType type) {
-    constexpr const char *kNames[] = {"f32", "f64", "i32", "i64"};
-    return kNames[int(type)];
+  void printGroup(size_t index, const GroupDesc &group) {
+    out << "group " << index << ": rate times " << group.lrScale;
+    if (group.weightDecay)
+      out << ", weight decay " << *group.weightDecay;
+    out << "\n";
   }
 
   void printShape(const std::vector<int64_t> &shape, ElementType type) {
     for (int64_t extent : shape)
       out << extent << "x";
-    out << typeName(type);
+    out << name(type);
   }
 
   void printBucket(const Bucket &bucket) {
@@ -62,16 +69,20 @@ private:
           << slot.beginElement + slot.elements << ") ";
       printShape(slot.shape, bucket.type);
       out << (slot.decay ? " decay" : "");
+      if (slot.group >= 0)
+        out << " group " << slot.group;
     }
     for (int kind = 0; kind < kStateKindCount; ++kind)
       if (const StatePlace &place = bucket.state[kind]; place.present)
         out << "; " << (place.sharded ? "sharded " : "full ") << name(StateKind(kind)) << "@"
-            << place.offset;
+            << place.offset << (place.type == ElementType::f32 ? "" : " ")
+            << (place.type == ElementType::f32 ? "" : name(place.type));
     out << "\n";
   }
 
   void printSegment(const Segment &segment) {
-    out << "segment " << segment.name << " times " << segment.times << "\n";
+    out << "segment " << segment.name << " times " << segment.times
+        << (segment.role == SegmentRole::Evaluation ? " of an evaluation\n" : "\n");
     inputNames.clear();
     for (const Input &input : segment.inputs) {
       inputNames[input.offset] = input.name;
@@ -111,9 +122,27 @@ private:
     }
   }
 
+  /// Where they are not all f32.
+  void printTypes(const Kernel &kernel) {
+    ElementType type = ElementType::f32, result = type;
+    if (kernel.kind == KernelKind::Gemm)
+      type = kernel.gemm.type, result = kernel.gemm.resultType;
+    else if (kernel.kind == KernelKind::Attention)
+      type = result = kernel.attention.type;
+    else if (kernel.kind == KernelKind::CrossEntropy)
+      type = result = kernel.crossEntropy.type;
+    else if (kernel.kind == KernelKind::Scatter)
+      type = kernel.scatter.type, result = kernel.scatter.resultType;
+    if (type != ElementType::f32)
+      out << " " << name(type);
+    if (result != type)
+      out << " to " << name(result);
+  }
+
   void printLaunch(const Row &row) {
     const Kernel &kernel = program.kernels[row.kernel];
     out << "launch " << kernel.name;
+    printTypes(kernel);
     std::vector<OperandExtent> extents = operandExtents(kernel);
     if (extents.empty())
       return printPlaces(row, 0, row.operands.size());

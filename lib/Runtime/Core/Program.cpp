@@ -5,7 +5,27 @@
 namespace zrt {
 
 int64_t elementBytes(ElementType type) {
-  return type == ElementType::f32 || type == ElementType::i32 ? 4 : 8;
+  switch (type) {
+  case ElementType::bf16:
+  case ElementType::f16:
+    return 2;
+  case ElementType::f32:
+  case ElementType::i32:
+    return 4;
+  case ElementType::f64:
+  case ElementType::i64:
+    return 8;
+  }
+  return 8;
+}
+
+std::string_view name(ElementType type) {
+  constexpr std::string_view kNames[] = {"f32", "f64", "i32", "i64", "bf16", "f16"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+bool isTrainingType(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::bf16 || type == ElementType::f16;
 }
 
 std::string_view name(StateKind kind) {

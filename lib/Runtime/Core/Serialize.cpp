@@ -25,7 +25,7 @@ namespace {
 constexpr uint8_t kMagic[4] = {'Z', 'R', 'T', 'P'};
 constexpr size_t kHeaderBytes = 16, kTrailerBytes = 8;
 
-constexpr uint8_t last(ElementType) { return uint8_t(ElementType::i64); }
+constexpr uint8_t last(ElementType) { return uint8_t(ElementType::f16); }
 constexpr uint8_t last(BucketClass) { return uint8_t(BucketClass::Unused); }
 constexpr uint8_t last(InitKind) { return uint8_t(InitKind::Uniform); }
 constexpr uint8_t last(Activation) { return uint8_t(Activation::Relu); }
@@ -33,7 +33,8 @@ constexpr uint8_t last(KernelKind) { return uint8_t(KernelKind::Scatter); }
 constexpr uint8_t last(Opcode) { return uint8_t(Opcode::Wait); }
 constexpr uint8_t last(Stream) { return uint8_t(Stream::Reduce); }
 constexpr uint8_t last(WriteMode) { return uint8_t(WriteMode::WriteFirst); }
-constexpr uint8_t last(OptimizerKind) { return uint8_t(OptimizerKind::AdamW); }
+constexpr uint8_t last(SegmentRole) { return uint8_t(SegmentRole::Evaluation); }
+constexpr uint8_t last(OptimizerKind) { return uint8_t(OptimizerKind::Lion); }
 constexpr uint8_t last(LossMean) { return uint8_t(LossMean::Rank); }
 
 /// A reference to a struct, const while writing.
@@ -41,9 +42,9 @@ template <typename T, typename Struct>
 concept Is = std::same_as<std::remove_const_t<T>, Struct>;
 
 void fields(auto &io, Is<Slot> auto &s) {
-  io(s.parameter, s.shape, s.beginElement, s.elements, s.decay, s.init, s.initScale);
+  io(s.parameter, s.shape, s.beginElement, s.elements, s.decay, s.group, s.init, s.initScale);
 }
-void fields(auto &io, Is<StatePlace> auto &p) { io(p.present, p.sharded, p.offset); }
+void fields(auto &io, Is<StatePlace> auto &p) { io(p.present, p.sharded, p.offset, p.type); }
 void fields(auto &io, Is<Bucket> auto &b) {
   io(b.name, b.bucketClass, b.type, b.lengthElements, b.chunkElements, b.slots);
   for (auto &place : b.state)
@@ -55,16 +56,21 @@ void fields(auto &io, Is<Input> auto &i) {
 void fields(auto &io, Is<Scalar> auto &s) { io(s.name, s.type, s.elements, s.offset); }
 void fields(auto &io, Is<GeneratedDesc> auto &d) { io(d.index, d.units, d.addIndex); }
 void fields(auto &io, Is<GemmDesc> auto &d) {
-  io(d.batch, d.m, d.n, d.k, d.aBatch, d.aRow, d.aCol, d.bBatch, d.bRow, d.bCol, d.cBatch, d.cRow,
-     d.residualBatch, d.residualRow, d.hasBias, d.hasResidual, d.activation);
+  io(d.type, d.resultType, d.batch, d.m, d.n, d.k, d.aBatch, d.aRow, d.aCol, d.bBatch, d.bRow,
+     d.bCol, d.cBatch, d.cRow, d.residualBatch, d.residualRow, d.hasBias, d.hasResidual,
+     d.activation);
 }
 void fields(auto &io, Is<AttentionDesc::Strides> auto &s) { io(s.batch, s.time, s.head); }
 void fields(auto &io, Is<AttentionDesc> auto &d) {
-  io(d.batch, d.queryLen, d.keyLen, d.heads, d.kvHeads, d.headDim, d.scale, d.causal, d.backward,
-     d.q, d.k, d.v, d.out, d.dOut, d.dQ, d.dK, d.dV);
+  io(d.type, d.dropoutRate, d.dropoutSite, d.batch, d.queryLen, d.keyLen, d.heads, d.kvHeads,
+     d.headDim, d.scale, d.causal, d.backward, d.q, d.k, d.v, d.out, d.dOut, d.dQ, d.dK, d.dV);
 }
-void fields(auto &io, Is<CrossEntropyDesc> auto &d) { io(d.rows, d.classes, d.ignore); }
-void fields(auto &io, Is<ScatterDesc> auto &d) { io(d.rows, d.width, d.tableRows); }
+void fields(auto &io, Is<CrossEntropyDesc> auto &d) {
+  io(d.type, d.withGradient, d.rows, d.classes, d.ignore);
+}
+void fields(auto &io, Is<ScatterDesc> auto &d) {
+  io(d.type, d.resultType, d.rows, d.width, d.tableRows);
+}
 void fields(auto &io, Is<Kernel> auto &k) {
   io(k.name, k.kind, k.flops);
   switch (k.kind) {
@@ -84,13 +90,15 @@ void fields(auto &io, Is<Row> auto &r) {
   io(r.opcode, r.stream, r.mode, r.kernel, r.bucket, r.inPlace, r.sumOverRanks, r.operands,
      r.perRunBytes, r.buckets, r.waits, r.frees, r.allocates);
 }
-void fields(auto &io, Is<Segment> auto &s) { io(s.name, s.times, s.inputs, s.rows); }
+void fields(auto &io, Is<Segment> auto &s) { io(s.name, s.role, s.times, s.inputs, s.rows); }
+void fields(auto &io, Is<GroupDesc> auto &g) { io(g.lrScale, g.weightDecay); }
 void fields(auto &io, Is<OptimizerDesc> auto &o) {
-  io(o.kind, o.beta1, o.beta2, o.eps, o.weightDecay, o.momentum, o.clip);
+  io(o.kind, o.beta1, o.beta2, o.eps, o.weightDecay, o.momentum, o.clip, o.groups);
 }
 void fields(auto &io, Is<Program> auto &p) {
-  io(p.ranks, p.stage, p.microSteps, p.threadsPerRank, p.arenaBytes, p.persistentBytes, p.optimizer,
-     p.lossMean, p.lossIsTokenMean, p.lossIgnore, p.buckets, p.scalars, p.kernels, p.segments);
+  io(p.ranks, p.stage, p.microSteps, p.threadsPerRank, p.microBatch, p.arenaBytes,
+     p.persistentBytes, p.optimizer, p.lossMean, p.lossIsTokenMean, p.lossIgnore, p.buckets,
+     p.scalars, p.kernels, p.segments);
 }
 
 class Writer {
