@@ -15,6 +15,9 @@ struct Flags {
   bool dryRun = false, reference = false, printTable = false;
   /// The first flag given that a module from level Z on already answers; empty: none.
   std::string configFlag;
+
+  /// Whether steps are taken: neither planned nor compiled only.
+  bool trains() const { return !dryRun && !printTable && object.empty(); }
 };
 
 /// Parses the command line; says on standard error what is wrong with it and gives nothing.

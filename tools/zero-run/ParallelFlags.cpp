@@ -1,0 +1,79 @@
+//===- ParallelFlags.cpp - ranks, ZeRO and memory ------------------------===//
+//
+// How training is spread over ranks, and what may stand in their memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FlagText.h"
+
+#include "zero/Training/Sizes.h"
+
+namespace zero::run {
+
+using namespace training;
+
+namespace {
+
+constexpr int64_t kMaxRanks = 65536;      // that a plan is made for
+constexpr int64_t kMaxThreadRanks = 1024; // that train in one process
+constexpr int64_t kMaxMicroSteps = int64_t(1) << 20;
+constexpr int64_t kMaxBucketBytes = int64_t(1) << 50;
+constexpr int64_t kMaxThreads = 4096;
+
+Text ranks("ranks", cl::init("1"), cl::value_desc("n"), cl::cat(parallelFlags()),
+           cl::desc("Data-parallel ranks, threads of this process (default: 1)"));
+Text stage("stage", cl::init("0"), cl::value_desc("s"), cl::cat(parallelFlags()),
+           cl::desc("ZeRO stage: 0 replicates; 1 shards the optimizer's state, 2 gradients too, 3 "
+                    "parameters too (default: 0)"));
+Text accumulate("accumulate", cl::init("1"), cl::value_desc("n"), cl::cat(parallelFlags()),
+                cl::desc("Micro-steps whose gradients one step sums (default: 1)"));
+Text bucketBytes(
+    "bucket-bytes", cl::init("25MiB"), cl::value_desc("size"), cl::cat(parallelFlags()),
+    cl::desc("Bytes of a bucket and of the chunks that collectives move (default: 25MiB)"));
+Text reduceEvery("reduce-every", cl::init("micro-step"), cl::value_desc("when"),
+                 cl::cat(parallelFlags()),
+                 cl::desc("Stage 2: reduce gradients every micro-step, or once a step with full "
+                          "gradients until then: step, micro-step (default: micro-step)"));
+Text recompute("recompute", cl::init("none"), cl::value_desc("how"), cl::cat(parallelFlags()),
+               cl::desc("What backward computes again: none (default: none)"));
+Text memoryBudget("memory-budget", cl::value_desc("size"), cl::cat(parallelFlags()),
+                  cl::desc("Refuse a plan whose arena is larger, and say what holds its peak"));
+Text threads("threads-per-rank", cl::init("1"), cl::value_desc("n"), cl::cat(parallelFlags()),
+             cl::desc("Threads inside a rank (default: 1)"));
+Text target("target", cl::init("cpu"), cl::value_desc("target"), cl::cat(parallelFlags()),
+            cl::desc("Where ranks run: cpu (default: cpu)"));
+
+} // namespace
+
+bool readParallel(Flags &flags) {
+  CompileOptions &compile = flags.train.compile;
+  if (!readOnly(recompute, "none", {"block", "min-cut", "budget"}) ||
+      !readOnly(target, "cpu", {"cuda"}))
+    return false;
+  if (stage.getValue() == "auto")
+    return refuse("--stage auto is not supported in this version; expects 0, 1, 2 or 3");
+  if (!readInteger(ranks, compile.ranks, 1, kMaxRanks) ||
+      !readInteger(stage, compile.stage, 0, 3) ||
+      !readInteger(accumulate, compile.microSteps, 1, kMaxMicroSteps) ||
+      !take(parseSize(spelled(bucketBytes), bucketBytes, 1, kMaxBucketBytes),
+            compile.bucketBytes) ||
+      !readInteger(threads, compile.threadsPerRank, 1, kMaxThreads) ||
+      !readWord(reduceEvery, compile.reduceEvery, {"step", "micro-step"}))
+    return false;
+  if (reduceEvery.getNumOccurrences() && compile.stage != 2)
+    return refuse("expects --reduce-every only with --stage 2, got --stage " + stage.getValue());
+  bool runs = flags.trains() && !flags.reference;
+  if (runs && compile.ranks > kMaxThreadRanks)
+    return refuse("expects --ranks of at most " + llvm::Twine(kMaxThreadRanks) +
+                  " in one process (more only with --dry-run), got " + ranks.getValue());
+  int64_t budget = 0;
+  if (memoryBudget.getNumOccurrences()) {
+    if (!take(parseSize(spelled(memoryBudget), memoryBudget, 1), budget))
+      return false;
+    flags.train.memoryBudget = budget;
+  }
+  noteConfigFlags(flags, {&ranks, &stage, &accumulate, &bucketBytes, &reduceEvery, &threads});
+  return true;
+}
+
+} // namespace zero::run
