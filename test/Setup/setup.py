@@ -23,7 +23,8 @@ STAND_INS = {
     "id": 'echo "$USER_ID"',
 }
 PACKAGES = ["clang-22", "libclang-rt-22-dev", "lld-22", "llvm-22-dev", "llvm-22-tools",
-            "libmlir-22-dev", "mlir-22-tools", "cmake", "ninja-build", "ccache", "libgtest-dev", "python3"]
+            "libmlir-22-dev", "mlir-22-tools", "cmake", "ninja-build", "ccache", "libgtest-dev",
+            "libopenmpi-dev", "openmpi-bin", "python3"]
 
 
 class Setup(unittest.TestCase):
