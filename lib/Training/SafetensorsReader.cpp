@@ -8,7 +8,7 @@
 
 #include "Convert.h"
 #include "Json.h"
-#include "zero/Training/Safetensors.h"
+#include "SafetensorsLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -31,9 +31,6 @@ constexpr struct {
     {DType::I16, "I16", 2},        {DType::F16, "F16", 2},        {DType::BF16, "BF16", 2},
     {DType::U32, "U32", 4},        {DType::I32, "I32", 4},        {DType::F32, "F32", 4},
     {DType::U64, "U64", 8},        {DType::I64, "I64", 8},        {DType::F64, "F64", 8}};
-
-/// As in the reference implementation: a longer header is an attack or not a header.
-constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
 /// A tensor's entry in the header. Offsets are still relative to the data, whose size is
 /// `dataBytes`.
@@ -273,25 +270,38 @@ llvm::Expected<std::unique_ptr<Safetensors>> openWeights(llvm::StringRef path) {
   auto set = std::make_unique<Safetensors>();
   set->userPath = path.str();
   std::map<std::string, uint32_t> shards;
-  for (const auto &[tensorName, shard] : *shardOf)
-    shards.try_emplace(shard, 0);
-  for (auto &[shard, file] : shards) {
+  for (const auto &[tensorName, shard] : *shardOf) {
+    auto [entry, isNew] = shards.try_emplace(shard, static_cast<uint32_t>(set->paths.size()));
+    if (!isNew)
+      continue;
     llvm::SmallString<128> shardPath = llvm::sys::path::parent_path(index);
     llvm::sys::path::append(shardPath, shard);
-    file = static_cast<uint32_t>(set->paths.size());
+    if (!llvm::sys::fs::exists(shardPath))
+      return inputError(index, "expects file " + quoted(shard) + " beside it, which holds tensor " +
+                                   quoted(tensorName) + ", got none of that name");
     if (llvm::Error error = set->addFile(shardPath))
       return std::move(error);
   }
-  // The map decides, as for Hugging Face: a tensor may lie in two shards, but is read from one.
-  llvm::erase_if(set->infos, [&](const TensorInfo &info) {
-    auto it = shardOf->find(info.name);
-    return it == shardOf->end() || shards[it->second] != info.file;
-  });
-  sortByName(set->infos);
-  for (const auto &[tensorName, shard] : *shardOf)
-    if (!set->find(tensorName))
+  std::map<llvm::StringRef, const TensorInfo *> found;
+  for (const TensorInfo &info : set->infos)
+    if (auto [other, isNew] = found.try_emplace(info.name, &info);
+        !isNew && shardOf->count(info.name))
+      return inputError(index, "expects tensor " + quoted(info.name) + " in one file, got it in " +
+                                   llvm::sys::path::filename(set->paths[other->second->file]) +
+                                   " and " + llvm::sys::path::filename(set->paths[info.file]));
+  for (const auto &[tensorName, shard] : *shardOf) {
+    auto info = found.find(tensorName);
+    if (info == found.end())
       return inputError(index, "expects tensor " + quoted(tensorName) + " in " + shard +
                                    ", which lacks it");
+    if (info->second->file != shards[shard])
+      return inputError(index, "expects tensor " + quoted(tensorName) + " in " + shard +
+                                   ", got it in " +
+                                   llvm::sys::path::filename(set->paths[info->second->file]));
+  }
+  // What the index doesn't know is not of the model, as for Hugging Face.
+  llvm::erase_if(set->infos, [&](const TensorInfo &info) { return !shardOf->count(info.name); });
+  sortByName(set->infos);
   return std::move(set);
 }
 

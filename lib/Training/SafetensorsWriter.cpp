@@ -7,46 +7,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/Training/Safetensors.h"
+#include "Files.h"
+#include "SafetensorsLayout.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 
 namespace zero::training {
 namespace {
-
-llvm::Error systemError(llvm::StringRef path, const llvm::Twine &what, std::error_code code) {
-  return inputError(path, what + ": " + code.message());
-}
-
-std::error_code lastError() { return {errno, std::generic_category()}; }
-
-std::error_code writeAll(int fd, llvm::ArrayRef<uint8_t> bytes) {
-  while (!bytes.empty()) {
-    // Linux writes at most 2 GiB at a time.
-    ssize_t written = ::write(fd, bytes.data(), std::min<size_t>(bytes.size(), size_t(1) << 30));
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return lastError();
-    bytes = bytes.drop_front(static_cast<size_t>(written));
-  }
-  return {};
-}
 
 /// Where the bytes really go: through symbolic links, so that a link stays a link.
 llvm::Expected<std::string> resolveTarget(llvm::StringRef path) {
@@ -97,73 +72,11 @@ llvm::Error createBeside(llvm::StringRef target, Temporary &temporary) {
   return systemError(target, "cannot create a file in this folder", code);
 }
 
-struct Layout {
-  std::vector<size_t> order;  // indices into the specs
-  std::vector<int64_t> bytes; // by spec
-  std::string header;         // JSON, padded
-  int64_t dataBytes = 0;
-};
-
-llvm::Expected<Layout> layOut(llvm::StringRef path, llvm::ArrayRef<TensorSpec> specs,
-                              const std::map<std::string, std::string> &metadata) {
-  Layout layout;
-  llvm::StringSet<> names;
-  for (auto [index, spec] : llvm::enumerate(specs)) {
-    if (spec.name == "__metadata__" || !llvm::json::isUTF8(spec.name) ||
-        !names.insert(spec.name).second)
-      return inputError(path,
-                        "expects tensors with different names in UTF-8, got " + quoted(spec.name));
-    int64_t bytes = byteSize(spec.type);
-    for (int64_t extent : spec.shape)
-      if (extent < 0 || llvm::MulOverflow(bytes, extent, bytes))
-        return inputError(path, "expects tensor " + quoted(spec.name) +
-                                    " to have less than 2^63 bytes, got shape " +
-                                    shapeText(spec.shape));
-    layout.bytes.push_back(bytes);
-    layout.order.push_back(index);
-  }
-  llvm::sort(layout.order, [&](size_t a, size_t b) {
-    int64_t wide = byteSize(specs[a].type), otherWide = byteSize(specs[b].type);
-    return wide != otherWide ? wide > otherWide : specs[a].name < specs[b].name;
-  });
-
-  llvm::raw_string_ostream os(layout.header);
-  llvm::json::OStream json(os);
-  bool overflow = false;
-  json.object([&] {
-    if (!metadata.empty())
-      json.attributeObject("__metadata__", [&] {
-        for (const auto &[key, value] : metadata)
-          json.attribute(key, value);
-      });
-    for (size_t index : layout.order) {
-      int64_t begin = layout.dataBytes;
-      overflow |= llvm::AddOverflow(begin, layout.bytes[index], layout.dataBytes);
-      json.attributeObject(specs[index].name, [&] {
-        json.attribute("dtype", name(specs[index].type));
-        json.attributeArray("shape", [&] {
-          for (int64_t extent : specs[index].shape)
-            json.value(extent);
-        });
-        json.attributeArray("data_offsets", [&] {
-          json.value(begin);
-          json.value(layout.dataBytes);
-        });
-      });
-    }
-  });
-  os.flush();
-  if (overflow)
-    return inputError(path, "expects less than 2^63 bytes in all tensors together");
-  layout.header.resize(llvm::alignTo(layout.header.size(), 8), ' ');
-  return std::move(layout);
-}
-
 } // namespace
 
 llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<TensorSpec> specs,
                              TensorFill fill, const std::map<std::string, std::string> &metadata) {
-  llvm::Expected<Layout> layout = layOut(path, specs, metadata);
+  llvm::Expected<SafetensorsLayout> layout = layOut(path, specs, metadata);
   if (!layout)
     return layout.takeError();
   llvm::Expected<std::string> target = resolveTarget(path);
@@ -173,11 +86,7 @@ llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<TensorSpec> sp
   if (llvm::Error error = createBeside(*target, temporary))
     return error;
 
-  uint8_t length[8];
-  llvm::support::endian::write64le(length, layout->header.size());
-  std::error_code code = writeAll(temporary.fd, length);
-  if (!code)
-    code = writeAll(temporary.fd, llvm::arrayRefFromStringRef(layout->header));
+  std::error_code code = writeAll(temporary.fd, llvm::arrayRefFromStringRef(layout->head));
   std::vector<uint8_t> bytes; // operator new aligns to 16
   for (size_t index : layout->order) {
     if (code)
@@ -199,14 +108,7 @@ llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<TensorSpec> sp
     return systemError(path, "cannot move the new file into place", code);
   temporary.path.clear();
 
-  llvm::StringRef folder = llvm::sys::path::parent_path(*target);
-  int folderFd =
-      ::open(folder.empty() ? "." : folder.str().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folderFd >= 0) {
-    // Some file systems can't sync a folder; the file itself is safe by now.
-    (void)::fsync(folderFd);
-    ::close(folderFd);
-  }
+  syncFolder(llvm::sys::path::parent_path(*target));
   return llvm::Error::success();
 }
 

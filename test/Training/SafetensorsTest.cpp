@@ -276,7 +276,12 @@ TEST_F(SafetensorsTest, GoldenWeights) {
 class Shards : public SafetensorsTest {
 protected:
   void writeShard(const std::string &name, const std::string &tensor, float value) {
-    std::vector<TensorSpec> specs = {{tensor, DType::F32, {1}}};
+    write(name, {{tensor, DType::F32, {1}}}, value);
+  }
+  void writeTwo(const std::string &name, const std::string &first, const std::string &second) {
+    write(name, {{first, DType::F32, {1}}, {second, DType::F32, {1}}}, 1.0f);
+  }
+  void write(const std::string &name, const std::vector<TensorSpec> &specs, float value) {
     expectSuccess(writeSafetensors(folder.path(name), specs,
                                    [&](size_t, llvm::MutableArrayRef<uint8_t> bytes) {
                                      std::memcpy(bytes.data(), &value, 4);
@@ -306,14 +311,13 @@ TEST_F(Shards, SeenAsOneSet) {
   }
 }
 
-TEST_F(Shards, TheMapDecides) {
-  writeShard("s1.safetensors", "a", 1.0f);
+TEST_F(Shards, WhatTheIndexDoesNotKnowIsNotRead) {
   writeShard("s2.safetensors", "a", 2.0f);
-  writeShard("s3.safetensors", "b", 3.0f);
-  folder.write(index, R"({"weight_map":{"a":"s2.safetensors"}})");
+  writeTwo("s1.safetensors", "b", "extra");
+  folder.write(index, R"({"weight_map":{"a":"s2.safetensors","b":"s1.safetensors"}})");
   auto set = unwrap(openWeights(folder.str()));
-  ASSERT_EQ(set->tensors().size(), 1u);
-  EXPECT_EQ(valueOf(*set, "a"), 2.0f);
+  ASSERT_EQ(set->tensors().size(), 2u);
+  EXPECT_EQ(set->tensors()[1].name, "b");
 }
 
 TEST_F(Shards, Errors) {
@@ -337,8 +341,14 @@ TEST_F(Shards, Errors) {
   EXPECT_EQ(failure(R"({"weight_map":{"b":"s1.safetensors"}})"),
             "error: expects tensor 'b' in s1.safetensors, which lacks it");
   EXPECT_EQ(failure(R"({"weight_map":{"b":"s9.safetensors"}})"),
-            folder.path("s9.safetensors") +
-                ": error: cannot read the file: No such file or directory");
+            "error: expects file 's9.safetensors' beside it, which holds tensor 'b', got none of "
+            "that name");
+  writeShard("s2.safetensors", "b", 2.0f);
+  EXPECT_EQ(failure(R"({"weight_map":{"a":"s2.safetensors","b":"s1.safetensors"}})"),
+            "error: expects tensor 'a' in s2.safetensors, got it in s1.safetensors");
+  writeTwo("s3.safetensors", "a", "c");
+  EXPECT_EQ(failure(R"({"weight_map":{"a":"s1.safetensors","c":"s3.safetensors"}})"),
+            "error: expects tensor 'a' in one file, got it in s1.safetensors and s3.safetensors");
 }
 
 TEST_F(Shards, FolderWithOneFile) {

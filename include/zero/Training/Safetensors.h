@@ -99,7 +99,8 @@ private:
 };
 
 /// A `.safetensors` file, or a Hugging Face folder: `model.safetensors.index.json` with its shards
-/// (also when that file itself is named), or `model.safetensors`.
+/// (also when that file itself is named), or `model.safetensors`. Errors of an index: a shard that
+/// is not there, a tensor that its shard lacks, that lies in another one, or in two.
 llvm::Expected<std::unique_ptr<Safetensors>> openWeights(llvm::StringRef path);
 
 /// A tensor to be written.
