@@ -2,6 +2,9 @@
 
 #include "zero/Training/Log.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -55,6 +58,40 @@ llvm::Expected<std::unique_ptr<JsonLog>> JsonLog::open(llvm::StringRef path, boo
   if (fd < 0)
     return inputError(path, "cannot write the file: " + std::generic_category().message(errno));
   return std::unique_ptr<JsonLog>(new JsonLog(path.str(), fd));
+}
+
+/// Bytes of the whole lines, from the beginning, that are of steps before `step`, in order.
+static size_t bytesBefore(llvm::StringRef content, int64_t step) {
+  size_t kept = 0;
+  for (int64_t last = 0; kept < content.size();) {
+    size_t end = content.find('\n', kept);
+    llvm::StringRef line = content.slice(kept, end);
+    int64_t logged = 0;
+    if (end == llvm::StringRef::npos || !line.consume_front("{\"step\":") ||
+        line.consumeInteger(10, logged) || logged < last || logged >= step)
+      break;
+    last = logged;
+    kept = end + 1;
+  }
+  return kept;
+}
+
+llvm::Expected<std::unique_ptr<JsonLog>> JsonLog::resume(llvm::StringRef path, int64_t step) {
+  size_t kept = 0;
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::is_regular_file(status)) {
+    auto buffer =
+        llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false,
+                                    /*IsVolatile=*/true); // read, not mapped: it is cut next
+    if (!buffer)
+      return inputError(path, "cannot read the file: " + buffer.getError().message());
+    kept = bytesBefore((*buffer)->getBuffer(), step);
+  }
+  if (kept == 0)
+    return open(path);
+  if (::truncate(path.str().c_str(), static_cast<off_t>(kept)) != 0)
+    return inputError(path, "cannot write the file: " + std::generic_category().message(errno));
+  return open(path, /*append=*/true);
 }
 
 JsonLog::~JsonLog() { ::close(fd); }

@@ -98,6 +98,34 @@ TEST(Log, Append) {
   EXPECT_EQ(readAll(path).find("old\n{\"step\":0,"), 0u);
 }
 
+// Steps 0 to 3 and half a line, from a run that was killed; its checkpoint is that of two steps.
+TEST(Log, ResumeKeepsTheStepsBefore) {
+  TestFolder folder;
+  std::string path = folder.path("log.jsonl"), lines[4];
+  for (int64_t step : {0, 1, 2, 3}) {
+    StepRecord record;
+    record.step = step;
+    lines[step] = text(record) + "\n";
+  }
+  auto resumed = [&](const std::string &before, int64_t from) {
+    folder.write("log.jsonl", before);
+    StepRecord record;
+    record.step = from;
+    expectSuccess(unwrap(JsonLog::resume(path, from))->write(record));
+    return readAll(path);
+  };
+  std::string all = lines[0] + lines[1] + lines[2] + lines[3];
+  EXPECT_EQ(resumed(all + "{\"step\":4,\"lo", 2), lines[0] + lines[1] + lines[2]);
+  EXPECT_EQ(resumed(lines[0] + "{\"step\":1", 2), lines[0] + lines[2]);
+  // A run whose log begins elsewhere, or is no log.
+  EXPECT_EQ(resumed(lines[1] + lines[2] + lines[3], 2), lines[1] + lines[2]);
+  EXPECT_EQ(resumed(lines[3] + lines[0], 2), lines[2]);
+  EXPECT_EQ(resumed("text\n", 2), lines[2]);
+  ::unlink(path.c_str());
+  expectSuccess(unwrap(JsonLog::resume(path, 5))->write({}));
+  EXPECT_EQ(readAll(path), lines[0]);
+}
+
 TEST(Log, Errors) {
   TestFolder folder;
   EXPECT_EQ(errorOf(JsonLog::open(folder.path("none/log"))),

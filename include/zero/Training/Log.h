@@ -38,6 +38,9 @@ class JsonLog {
 public:
   /// Starts the file anew, or goes on at its end.
   static llvm::Expected<std::unique_ptr<JsonLog>> open(llvm::StringRef path, bool append = false);
+  /// Goes on behind the lines of steps before `step`: those from it on, which a run logged before it
+  /// was killed, will come again. Without such lines, or without a file, it starts anew.
+  static llvm::Expected<std::unique_ptr<JsonLog>> resume(llvm::StringRef path, int64_t step);
   ~JsonLog();
   JsonLog(const JsonLog &) = delete;
   JsonLog &operator=(const JsonLog &) = delete;
