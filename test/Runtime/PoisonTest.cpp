@@ -10,7 +10,13 @@ using namespace zrt::test;
 
 namespace {
 
-StepResult runOnce(const Program &program, const TinyOptions &options, bool poison) {
+/// The result names what lies in the session.
+struct OneStep {
+  std::unique_ptr<Session> session;
+  StepResult result;
+};
+
+OneStep runOnce(const Program &program, const TinyOptions &options, bool poison) {
   std::string error;
   auto session = Session::create(program, tinyKernels(), {.poison = poison}, error);
   EXPECT_TRUE(session) << error;
@@ -19,18 +25,18 @@ StepResult runOnce(const Program &program, const TinyOptions &options, bool pois
   batch.fill(1);
   StepResult result;
   EXPECT_TRUE(session->step(batch.input(0.1, 0), result, error)) << error;
-  return result;
+  return {std::move(session), result};
 }
 
 TEST(Poison, AGradientThatIsAddedBeforeItIsWrittenShows) {
   TinyOptions options{.ranks = 2, .stage = 0, .microSteps = 2};
   Program program = tinyProgram(options);
-  EXPECT_TRUE(runOnce(program, options, true).finite);
+  EXPECT_TRUE(runOnce(program, options, true).result.finite);
   program.segments[1].rows[0].mode = WriteMode::Add; // never written first
-  EXPECT_TRUE(runOnce(program, options, false).finite);
-  StepResult result = runOnce(program, options, true);
-  EXPECT_FALSE(result.finite);
-  EXPECT_EQ(result.firstNonFinite, "w");
+  EXPECT_TRUE(runOnce(program, options, false).result.finite);
+  OneStep run = runOnce(program, options, true);
+  EXPECT_FALSE(run.result.finite);
+  EXPECT_EQ(run.result.firstNonFinite, "w");
 }
 
 TEST(Poison, AReadAfterFreeShows) {
@@ -38,20 +44,20 @@ TEST(Poison, AReadAfterFreeShows) {
   Program program = tinyProgram(options);
   std::vector<Row> &rows = program.segments[1].rows;
   rows[0].frees = rows[1].frees; // the gathered weights, one row too early
-  EXPECT_TRUE(runOnce(program, options, false).finite);
-  EXPECT_FALSE(runOnce(program, options, true).finite);
+  EXPECT_TRUE(runOnce(program, options, false).result.finite);
+  EXPECT_FALSE(runOnce(program, options, true).result.finite);
 }
 
 TEST(Poison, AnUpdateOfUnreducedPiecesShows) {
   // Stage 1 reduces in place, so a norm over the full gradients reads pieces that others own.
   TinyOptions options{.ranks = 2, .stage = 1};
   Program program = tinyProgram(options);
-  EXPECT_TRUE(runOnce(program, options, true).finite);
+  EXPECT_TRUE(runOnce(program, options, true).result.finite);
   Row &norm = program.segments[2].rows[1];
   ASSERT_EQ(norm.opcode, Opcode::Norm);
   norm.sumOverRanks = false;
-  EXPECT_TRUE(runOnce(program, options, false).finite);
-  EXPECT_FALSE(runOnce(program, options, true).finite);
+  EXPECT_TRUE(runOnce(program, options, false).result.finite);
+  EXPECT_FALSE(runOnce(program, options, true).result.finite);
 }
 
 TEST(Poison, PaddingIsPoisonedAndReadByNothing) {

@@ -2,8 +2,9 @@
 //
 // One object per rank; all ranks make the same calls in the same order (S3).
 // Bucket collectives move a bucket chunk by chunk (see Layout.h); sums are
-// formed in rank order, beginning with rank 0's value, in f32 (N1). Padding is
-// moved like everything else and read by nobody.
+// formed in rank order, beginning with rank 0's value, in f32, and rounded once
+// to the elements' type (N1; RankSum.h). Padding is moved like everything else
+// and read by nobody. Sums are of f32, bf16 or f16; a gather moves any type.
 //
 // Calls return when the caller's buffers may be read, written and freed again.
 // They return false once any rank has aborted: the caller unwinds, and `error`
@@ -36,18 +37,24 @@ public:
 
   /// The pieces of all ranks → the full bucket. A null `shard`: in place, the rank's pieces of
   /// `full`. MPI_Allgather, ncclAllGather per chunk.
-  [[nodiscard]] virtual bool allGather(const BucketLayout &layout, const float *shard,
-                                       float *full) = 0;
+  [[nodiscard]] virtual bool allGather(const BucketLayout &layout, ElementType type,
+                                       const void *shard, void *full) = 0;
 
   /// The sum of all ranks' full buckets → the rank's pieces. A null `shard`: in place, the rank's
   /// pieces of `full`; what the other pieces hold afterwards is unspecified. With `add`, the
-  /// finished sum is added to the shard. MPI_Reduce_scatter_block, ncclReduceScatter per chunk.
-  [[nodiscard]] virtual bool reduceScatter(const BucketLayout &layout, float *full, float *shard,
-                                           bool add) = 0;
+  /// finished f32 sum is added to the shard before it is rounded. MPI_Reduce_scatter_block,
+  /// ncclReduceScatter per chunk.
+  [[nodiscard]] virtual bool reduceScatter(const BucketLayout &layout, ElementType type, void *full,
+                                           void *shard, bool add) = 0;
 
   /// The sum of all ranks' full buckets, everywhere: the bits of reduceScatter followed by
   /// allGather. MPI_Allreduce, ncclAllReduce.
-  [[nodiscard]] virtual bool allReduce(const BucketLayout &layout, float *full) = 0;
+  [[nodiscard]] virtual bool allReduce(const BucketLayout &layout, ElementType type,
+                                       void *full) = 0;
+
+  /// `bytes` bytes of rank `root` → every rank's `data`. Outside of steps: weights on their way to
+  /// a file. MPI_Bcast, ncclBroadcast.
+  [[nodiscard]] virtual bool broadcast(void *data, int64_t bytes, int64_t root) = 0;
 
   /// `bytes` bytes of every rank → all[rank · bytes …], for control values: counts, losses, exact
   /// sums, agreement. Whoever reduces them does so in rank order. MPI_Allgather, ncclAllGather.

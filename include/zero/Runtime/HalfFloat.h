@@ -1,7 +1,7 @@
 //===- HalfFloat.h - bf16 and f16 as f32, and back ------------------------===//
 //
-// Scalar conversions in integer arithmetic: the same bits on every processor,
-// and of a shape that compilers vectorise. Widening is exact. Narrowing rounds
+// Conversions in integer arithmetic: the same bits on every processor, and of a
+// shape that compilers vectorise. Widening is exact. Narrowing rounds
 // once to nearest, ties to even; denormal values are kept, f16 overflows to
 // infinity, and NaN stays NaN: quiet, with the leading bits of its payload.
 //
@@ -9,8 +9,10 @@
 #ifndef ZERO_RUNTIME_HALFFLOAT_H
 #define ZERO_RUNTIME_HALFFLOAT_H
 
+#include "zero/Runtime/Program.h"
+
 #include <bit>
-#include <cstdint>
+#include <cstring>
 
 namespace zrt {
 
@@ -47,6 +49,31 @@ inline uint16_t floatToF16(float value) {
   uint32_t overflown = magnitude >= (143u << 23) ? 0x7c00u : finite;
   uint32_t nan = 0x7e00u | ((magnitude >> 13) & 0x3ffu);
   return uint16_t((magnitude > 0x7f800000u ? nan : overflown) | sign);
+}
+
+/// Arrays; the type is f32, bf16 or f16. The result must not overlap the values.
+inline void toFloats(ElementType type, const void *values, int64_t count, float *result) {
+  auto *bits = static_cast<const uint16_t *>(values);
+  if (type == ElementType::bf16)
+    for (int64_t i = 0; i < count; ++i)
+      result[i] = bf16ToFloat(bits[i]);
+  else if (type == ElementType::f16)
+    for (int64_t i = 0; i < count; ++i)
+      result[i] = f16ToFloat(bits[i]);
+  else
+    std::memcpy(result, values, size_t(count) * sizeof(float));
+}
+
+inline void fromFloats(ElementType type, const float *values, int64_t count, void *result) {
+  auto *bits = static_cast<uint16_t *>(result);
+  if (type == ElementType::bf16)
+    for (int64_t i = 0; i < count; ++i)
+      bits[i] = floatToBf16(values[i]);
+  else if (type == ElementType::f16)
+    for (int64_t i = 0; i < count; ++i)
+      bits[i] = floatToF16(values[i]);
+  else
+    std::memcpy(result, values, size_t(count) * sizeof(float));
 }
 
 } // namespace zrt

@@ -12,6 +12,7 @@
 
 #include "Waiting.h"
 #include "zero/Runtime/Communicator.h"
+#include "zero/Runtime/RankSum.h"
 
 #include <cstring>
 #include <mutex>
@@ -19,9 +20,6 @@
 namespace zrt {
 
 namespace {
-
-/// Elements summed at a time: small enough to stay in the first-level cache.
-constexpr int64_t kBlock = 1024;
 
 /// What the ranks share: a barrier that can be broken, and one published pointer each.
 class MeetingPlace {
@@ -85,28 +83,40 @@ public:
   int64_t rank() const override { return self; }
   int64_t ranks() const override { return count; }
 
-  bool allGather(const BucketLayout &layout, const float *shard, float *full) override {
+  bool allGather(const BucketLayout &layout, ElementType type, const void *shard,
+                 void *full) override {
     bool inPlace = shard == nullptr;
     if (!publish(inPlace ? full : shard))
       return false;
-    copyPieces(layout, full, inPlace, sent.allGatherElements);
+    copyPieces(layout, type, full, inPlace, sent.allGatherElements);
     return place->meet();
   }
 
-  bool reduceScatter(const BucketLayout &layout, float *full, float *shard, bool add) override {
+  bool reduceScatter(const BucketLayout &layout, ElementType type, void *full, void *shard,
+                     bool add) override {
     if (!publish(full))
       return false;
-    sumPieces(layout, full, shard, add, sent.reduceScatterElements);
+    sumPieces(layout, type, full, shard, add, sent.reduceScatterElements);
     return place->meet();
   }
 
-  bool allReduce(const BucketLayout &layout, float *full) override {
+  bool allReduce(const BucketLayout &layout, ElementType type, void *full) override {
     if (!publish(full))
       return false;
-    sumPieces(layout, full, nullptr, false, sent.allReduceElements);
+    sumPieces(layout, type, full, nullptr, false, sent.allReduceElements);
     if (!place->meet())
       return false;
-    copyPieces(layout, full, true, sent.allReduceElements);
+    copyPieces(layout, type, full, true, sent.allReduceElements);
+    return place->meet();
+  }
+
+  bool broadcast(void *data, int64_t bytes, int64_t root) override {
+    if (!publish(data))
+      return false;
+    if (self != root)
+      std::memcpy(data, peer(root), size_t(bytes));
+    else
+      sent.controlBytes += bytes * (count - 1);
     return place->meet();
   }
 
@@ -130,49 +140,38 @@ private:
     return place->meet();
   }
 
-  const float *peer(int64_t rank) const {
-    return static_cast<const float *>(place->published[rank].address);
+  const char *peer(int64_t rank) const {
+    return static_cast<const char *>(place->published[rank].address);
   }
 
   /// Begins with the own piece, then the next rank's, so that ranks do not all read one peer at
   /// once.
-  void copyPieces(const BucketLayout &layout, float *full, bool peersAreFull, int64_t &elements) {
+  void copyPieces(const BucketLayout &layout, ElementType type, void *full, bool peersAreFull,
+                  int64_t &elements) {
+    int64_t width = elementBytes(type);
     for (int64_t chunk = 0; chunk < layout.chunks(); ++chunk)
       for (int64_t step = peersAreFull ? 1 : 0; step < count; ++step) {
         int64_t rank = (self + step) % count;
         Piece piece = layout.piece(chunk, rank);
-        std::memcpy(full + piece.begin,
-                    peer(rank) + (peersAreFull ? piece.begin : piece.shardBegin),
-                    size_t(piece.count) * sizeof(float));
+        std::memcpy(static_cast<char *>(full) + piece.begin * width,
+                    peer(rank) + (peersAreFull ? piece.begin : piece.shardBegin) * width,
+                    size_t(piece.count * width));
         elements += rank == self ? 0 : piece.count;
       }
   }
 
-  void sumPieces(const BucketLayout &layout, float *full, float *shard, bool add,
+  void sumPieces(const BucketLayout &layout, ElementType type, void *full, void *shard, bool add,
                  int64_t &elements) {
+    int64_t width = elementBytes(type);
     for (int64_t chunk = 0; chunk < layout.chunks(); ++chunk) {
       Piece piece = layout.piece(chunk, self);
-      float *target = shard ? shard + piece.shardBegin : full + piece.begin;
-      for (int64_t done = 0; done < piece.count; done += kBlock)
-        sumBlock(piece.begin + done, std::min(kBlock, piece.count - done), target + done, add);
+      char *target = shard ? static_cast<char *>(shard) + piece.shardBegin * width
+                           : static_cast<char *>(full) + piece.begin * width;
+      sumInRankOrder(
+          type, count, piece.count, [&](int64_t rank) { return peer(rank) + piece.begin * width; },
+          target, add);
       elements += piece.count * (count - 1);
     }
-  }
-
-  /// In rank order, beginning with rank 0's value (N1); an added sum is rounded before it is added.
-  void sumBlock(int64_t begin, int64_t length, float *target, bool add) {
-    float sum[kBlock];
-    std::memcpy(sum, peer(0) + begin, size_t(length) * sizeof(float));
-    for (int64_t rank = 1; rank < count; ++rank) {
-      const float *values = peer(rank) + begin;
-      for (int64_t i = 0; i < length; ++i)
-        sum[i] += values[i];
-    }
-    if (add)
-      for (int64_t i = 0; i < length; ++i)
-        target[i] += sum[i];
-    else
-      std::memcpy(target, sum, size_t(length) * sizeof(float));
   }
 
   std::shared_ptr<MeetingPlace> place;

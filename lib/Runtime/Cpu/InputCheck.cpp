@@ -69,28 +69,35 @@ bool checkStepInput(const Program &program, const StepInput &input, std::string 
     error = "expects the number of steps taken, got " + std::to_string(input.stepsTaken);
     return false;
   }
-  if (input.data.size() != program.segments.size()) {
+  return checkData(program, SegmentRole::Step, input.data, error);
+}
+
+bool checkData(const Program &program, SegmentRole role, const BatchPointers &data,
+               std::string &error) {
+  if (data.size() != program.segments.size()) {
     error = "expects arguments for " + std::to_string(program.segments.size()) + " segments, got " +
-            std::to_string(input.data.size());
+            std::to_string(data.size());
     return false;
   }
   for (size_t s = 0; s < program.segments.size(); ++s) {
     const Segment &segment = program.segments[s];
+    if (segment.role != role)
+      continue;
     size_t perRun = segment.inputs.size(), expected = perRun * size_t(segment.times);
-    if (input.data[s].size() != expected) {
+    if (data[s].size() != expected) {
       error = "segment '" + segment.name + "': expects " + std::to_string(expected) +
-              " arguments over all runs, got " + std::to_string(input.data[s].size());
+              " arguments over all runs, got " + std::to_string(data[s].size());
       return false;
     }
     for (size_t i = 0; i < expected; ++i) {
       const Input &argument = segment.inputs[i % perRun];
-      auto *data = static_cast<const char *>(input.data[s][i]);
-      if (!data && inputBytes(argument) > 0) {
+      auto *values = static_cast<const char *>(data[s][i]);
+      if (!values && inputBytes(argument) > 0) {
         error = "argument '" + argument.name + "' of segment '" + segment.name +
                 "': expects data, got a null pointer";
         return false;
       }
-      if (!checkValues(argument, segment, int64_t(i / perRun), program.ranks, data, error))
+      if (!checkValues(argument, segment, int64_t(i / perRun), program.ranks, values, error))
         return false;
     }
   }

@@ -1,7 +1,7 @@
 //===- RankArena.h - the one allocation of a rank -------------------------===//
 //
 // [guard | arena | guard]. The guards hold a pattern that nobody should touch;
-// poison is a byte pattern that is a NaN as f32 and as f64, and -1 as an index.
+// poison is a byte pattern that is a NaN in every floating type, and -1 as an index.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_RUNTIME_CPU_RANKARENA_H

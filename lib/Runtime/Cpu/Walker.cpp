@@ -4,6 +4,7 @@
 
 #include "InputCheck.h"
 #include "Launch.h"
+#include "zero/Runtime/HalfFloat.h"
 #include "zero/Runtime/InitialValues.h"
 
 #include <chrono>
@@ -29,51 +30,88 @@ Walker::Walker(const RankContext &context) : context(context) {
   static_assert(sizeof(SquareSum) % sizeof(uint64_t) == 0);
   gathered.resize(size_t(program.ranks) *
                   std::max(counts.size(), sizeof(SquareSum) / sizeof(uint64_t)));
-  if (context.options.profile && context.communicator.rank() == 0)
+  if (context.profiled)
     rowTimes.resize(rows);
+}
+
+/// Weights of 16 bits are the rounded masters: both come from the same f32 values.
+static void fillState(const Slot &slot, StateKind kind, ElementType type, uint64_t seed,
+                      int64_t begin, int64_t count, char *to) {
+  if (kind != StateKind::Param && kind != StateKind::Master) {
+    std::memset(to, 0, size_t(count * elementBytes(type)));
+    return;
+  }
+  constexpr int64_t kBlock = 1024;
+  float block[kBlock];
+  for (int64_t done = 0; done < count; done += kBlock) {
+    int64_t length = std::min(kBlock, count - done);
+    fillInitialValues(slot, seed, begin + done, length, block);
+    fromFloats(type, block, length, to + done * elementBytes(type));
+  }
 }
 
 void Walker::initialize(uint64_t seed) {
   for (const Bucket &bucket : context.program.buckets)
     for (int kind = 0; kind < kStateKindCount; ++kind) {
       const StatePlace &place = bucket.state[kind];
-      float *base = state(bucket, StateKind(kind));
-      if (!place.present)
+      char *base = state(bucket, StateKind(kind));
+      if (!base)
         continue;
       for (const Slot &slot : bucket.slots) {
-        auto fill = [&](int64_t begin, int64_t count, float *values) {
-          if (StateKind(kind) == StateKind::Param)
-            fillInitialValues(slot, seed, begin, count, values);
-          else
-            std::fill_n(values, count, 0.0f);
+        auto fill = [&](int64_t begin, int64_t count, int64_t at) {
+          fillState(slot, StateKind(kind), place.type, seed, begin, count,
+                    base + at * elementBytes(place.type));
         };
         if (!place.sharded)
-          fill(0, slot.elements, base + slot.beginElement);
+          fill(0, slot.elements, slot.beginElement);
         else
           BucketLayout(bucket, context.program.ranks)
               .forEachOwned(context.communicator.rank(), slot.beginElement,
                             slot.beginElement + slot.elements, [&](const Piece &owned) {
-                              fill(owned.begin - slot.beginElement, owned.count,
-                                   base + owned.shardBegin);
+                              fill(owned.begin - slot.beginElement, owned.count, owned.shardBegin);
                             });
       }
     }
 }
 
-bool Walker::step(const StepInput &stepInput) {
-  input = &stepInput;
+void Walker::begin(const BatchPointers &pointers) {
+  data = &pointers;
   outcome.loss = outcome.gradNorm = 0.0;
   outcome.labelCount = 0;
   outcome.finite = true;
-  outcome.firstNonFinite.clear();
+  outcome.firstNonFinite = {};
   lossSettled = seenNorm = normOverRanks = false;
+}
+
+bool Walker::step(const StepInput &stepInput) {
+  input = &stepInput;
+  begin(stepInput.data);
   context.communicator.resetTraffic();
   if (context.options.poison)
     poisonGradients();
+  bool done = walkAll(SegmentRole::Step) && (lossSettled || settleLoss());
+  sent = context.communicator.traffic();
+  return done;
+}
+
+bool Walker::evaluate(const BatchPointers &pointers, EvalResult &result) {
+  begin(pointers);
+  std::optional<double> sum;
+  if (!walkAll(SegmentRole::Evaluation) || !(sum = sumOverRanks("eval_loss")))
+    return false;
+  result = {*sum, outcome.labelCount};
+  if (!context.program.lossIsTokenMean)
+    for (const Segment &segment : context.program.segments)
+      if (segment.role == SegmentRole::Evaluation)
+        result.labelCount += context.program.ranks * segment.times;
+  return true;
+}
+
+bool Walker::walkAll(SegmentRole role) {
   for (size_t segment = 0; segment < context.program.segments.size(); ++segment)
-    if (!walk(segment))
+    if (context.program.segments[segment].role == role && !walk(segment))
       return false;
-  return lossSettled || settleLoss();
+  return true;
 }
 
 bool Walker::walk(size_t segmentIndex) {
@@ -112,7 +150,7 @@ void Walker::copyInputs(size_t segmentIndex) {
     const Input &argument = segment.inputs[index];
     int64_t bytes = inputBytes(argument);
     auto *batch = static_cast<const char *>(
-        input->data[segmentIndex][size_t(run) * segment.inputs.size() + index]);
+        (*data)[segmentIndex][size_t(run) * segment.inputs.size() + index]);
     if (bytes > 0)
       std::memcpy(context.arena.data() + argument.offset,
                   batch + context.communicator.rank() * bytes, size_t(bytes));
@@ -129,15 +167,15 @@ bool Walker::execute(const Segment &segment, const Row &row) {
   case Opcode::ReduceScatter:
     return reduceScatter(row, context.program.buckets[row.bucket]);
   case Opcode::AllReduce:
-    return context.communicator.allReduce(
-        BucketLayout(context.program.buckets[row.bucket], context.program.ranks), floats(row, 0));
+    return allReduce(row, context.program.buckets[row.bucket]);
   case Opcode::Count:
     return count(segment, row);
   case Opcode::SetSeed:
-    setSeed(row);
+    setSeed(segment, row);
     return true;
   case Opcode::SetRandom:
-    return false;
+    setRandom(row);
+    return true;
   case Opcode::Norm:
     return norm(row);
   case Opcode::Update:
@@ -157,19 +195,25 @@ void Walker::launchRow(const Row &row) {
 
 bool Walker::gather(const Row &row, const Bucket &bucket) {
   BucketLayout layout(bucket, context.program.ranks);
-  float *param = state(bucket, StateKind::Param);
+  char *param = state(bucket, StateKind::Param);
   if (row.inPlace)
-    return context.communicator.allGather(layout, nullptr, param);
-  return context.communicator.allGather(layout, param, floats(row, 0));
+    return context.communicator.allGather(layout, bucket.type, nullptr, param);
+  return context.communicator.allGather(layout, bucket.type, param, operand(row, 0));
+}
+
+bool Walker::allReduce(const Row &row, const Bucket &bucket) {
+  return context.communicator.allReduce(BucketLayout(bucket, context.program.ranks),
+                                        gradientState(bucket)->type, operand(row, 0));
 }
 
 bool Walker::reduceScatter(const Row &row, const Bucket &bucket) {
   BucketLayout layout(bucket, context.program.ranks);
-  float *shard = floats(row, 1);
-  if (!context.communicator.reduceScatter(layout, floats(row, 0), shard, adds(row)))
+  ElementType type = gradientState(bucket)->type;
+  char *full = operand(row, 0), *shard = operand(row, 1);
+  if (!context.communicator.reduceScatter(layout, type, full, shard, adds(row)))
     return false;
   if (context.options.poison && !shard)
-    poisonPeersPieces(bucket, operand(row, 0) - context.arena.data());
+    poisonPeersPieces(bucket, full - context.arena.data(), elementBytes(type));
   return true;
 }
 
@@ -179,18 +223,17 @@ void Walker::poisonGradients() {
     for (StateKind kind : {StateKind::Grad, StateKind::GradAccum})
       if (const StatePlace &place = bucket.state[int(kind)]; place.present)
         context.arena.poison(place.offset, stateElements(bucket, kind, context.program.ranks) *
-                                               int64_t(sizeof(float)));
+                                               elementBytes(place.type));
 }
 
 /// After a reduction in place, only the rank's own pieces hold sums.
-void Walker::poisonPeersPieces(const Bucket &bucket, int64_t offset) {
+void Walker::poisonPeersPieces(const Bucket &bucket, int64_t offset, int64_t width) {
   BucketLayout layout(bucket, context.program.ranks);
   for (int64_t chunk = 0; chunk < layout.chunks(); ++chunk)
     for (int64_t rank = 0; rank < context.program.ranks; ++rank)
       if (rank != context.communicator.rank()) {
         Piece piece = layout.piece(chunk, rank);
-        context.arena.poison(offset + piece.begin * int64_t(sizeof(float)),
-                             piece.count * int64_t(sizeof(float)));
+        context.arena.poison(offset + piece.begin * width, piece.count * width);
       }
 }
 

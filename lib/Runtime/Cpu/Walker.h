@@ -23,18 +23,23 @@ struct RankContext {
   RankArena &arena;
   Communicator &communicator;
   ThreadTeam &team;
+  bool profiled; // whether this rank's rows are timed
 };
 
 class Walker {
 public:
   explicit Walker(const RankContext &context);
 
-  /// Runs all segments once; the input has been checked. False where some rank aborted. Allocates
-  /// nothing, except to name what is not finite.
+  /// Runs the segments of a step once; the input has been checked. False where some rank aborted.
+  /// Allocates nothing.
   bool step(const StepInput &input);
+
+  /// The same for the segments of an evaluation.
+  bool evaluate(const BatchPointers &data, EvalResult &result);
 
   /// Of the last step; equal on all ranks.
   const StepResult &result() const { return outcome; }
+  const TrafficCount &traffic() const { return sent; }
 
   struct RowTime {
     int64_t runs = 0;
@@ -43,27 +48,35 @@ public:
   /// Rows of all segments, in order; empty unless profiling.
   const std::vector<RowTime> &times() const { return rowTimes; }
 
-  /// Fills the rank's part of every parameter and zeroes the moments.
+  /// Fills the rank's part of every parameter and its master, and zeroes the moments.
   void initialize(uint64_t seed);
 
 private:
+  void begin(const BatchPointers &data);
+  bool walkAll(SegmentRole role);
   bool walk(size_t segmentIndex);
   bool execute(const Segment &segment, const Row &row);
   void copyInputs(size_t segmentIndex);
   void launchRow(const Row &row);
   bool gather(const Row &row, const Bucket &bucket);
   bool reduceScatter(const Row &row, const Bucket &bucket);
+  bool allReduce(const Row &row, const Bucket &bucket);
   void poisonGradients();
-  void poisonPeersPieces(const Bucket &bucket, int64_t offset);
+  void poisonPeersPieces(const Bucket &bucket, int64_t offset, int64_t width);
 
   // The control rows (WalkerControl.cpp).
   bool count(const Segment &segment, const Row &row);
-  void setSeed(const Row &row);
+  void setSeed(const Segment &segment, const Row &row);
+  void setRandom(const Row &row);
+  bool settleLoss();
+  std::optional<double> sumOverRanks(std::string_view scalar);
+
+  // What reads gradients (WalkerUpdate.cpp).
   bool norm(const Row &row);
   bool update(const Bucket &bucket);
-  bool settleLoss();
   bool nameFirstNonFinite();
-  void addSquares(const float *values, int64_t elements);
+  void addSquares(const char *values, ElementType type, int64_t elements);
+  UpdateScalars scalarsFor(const Slot &slot) const;
   template <typename Fn> void forEachGradient(const Bucket &bucket, bool ownedOnly, Fn &&fn) const;
 
   /// Whether the row adds to its destination in this run of its segment.
@@ -76,19 +89,21 @@ private:
     int64_t moved = row.perRunBytes.empty() ? 0 : row.perRunBytes[index] * run;
     return context.arena.data() + row.operands[index] + moved;
   }
-  float *floats(const Row &row, size_t index) const {
-    return reinterpret_cast<float *>(operand(row, index));
-  }
-  float *state(const Bucket &bucket, StateKind kind) const {
+  char *state(const Bucket &bucket, StateKind kind) const {
     const StatePlace &place = bucket.state[static_cast<int>(kind)];
-    return place.present ? reinterpret_cast<float *>(context.arena.data() + place.offset) : nullptr;
+    return place.present ? context.arena.data() + place.offset : nullptr;
   }
-  /// One value of every rank, gathered.
-  template <typename T> const T *exchanged(const T *mine, int64_t elements);
+  /// The values of every rank, gathered; null where some rank aborted.
+  template <typename T> const T *exchanged(const T *mine, int64_t elements) {
+    auto *all = reinterpret_cast<T *>(gathered.data());
+    return context.communicator.exchange(mine, elements * int64_t(sizeof(T)), all) ? all : nullptr;
+  }
 
   RankContext context;
-  const StepInput *input = nullptr;
+  const StepInput *input = nullptr; // of the step that runs
+  const BatchPointers *data = nullptr;
   StepResult outcome;
+  TrafficCount sent; // in the last step
   int64_t run = 0;
   bool lossSettled = false, seenNorm = false, normOverRanks = false;
 
