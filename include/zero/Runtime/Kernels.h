@@ -21,12 +21,6 @@ public:
   virtual void run(int64_t parts, void (*fn)(void *context, int64_t part), void *context) = 0;
 };
 
-/// Exact for 16-bit values, a copy for f32.
-void toFloats(ElementType type, const void *values, int64_t count, float *result);
-/// Rounded once to nearest, ties to even; NaN stays NaN, and f16 overflows to inf. The same bits on
-/// every processor.
-void fromFloats(ElementType type, const float *values, int64_t count, void *result);
-
 // Operands whose type is the descriptor's are `void`. Arithmetic is f32, and what is stored is
 // rounded once to its type; denormal values of 16 bits are kept.
 

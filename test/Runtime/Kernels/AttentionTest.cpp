@@ -1,4 +1,4 @@
-// Attention forward and backward against plain f64 loops that hold everything.
+// Attention forward and backward against plain f64 loops that hold everything, dropout included.
 #include "TestSupport.h"
 
 using namespace zrt;
@@ -9,6 +9,7 @@ namespace {
 struct Case {
   AttentionDesc desc;
   std::vector<float> q, k, v, dOut;
+  RandomState random = {0x9abcdef0, 0x12345678, 41, 5};
 };
 
 int64_t extent(const AttentionDesc::Strides &s, int64_t batch, int64_t time, int64_t heads,
@@ -18,9 +19,11 @@ int64_t extent(const AttentionDesc::Strides &s, int64_t batch, int64_t time, int
 
 /// q, k and v are slices of wider rows when `wide`, as in GPT-2's fused projection.
 Case makeCase(int64_t batch, int64_t tq, int64_t tk, int64_t heads, int64_t kvHeads, int64_t dim,
-              bool causal, bool wide, std::mt19937 &random) {
+              bool causal, bool wide, std::mt19937 &random, ElementType type = ElementType::f32,
+              double dropoutRate = 0.0) {
   Case made;
   AttentionDesc &d = made.desc;
+  d.type = type, d.dropoutRate = dropoutRate, d.dropoutSite = 3;
   d.batch = batch, d.queryLen = tq, d.keyLen = tk, d.heads = heads, d.kvHeads = kvHeads;
   d.headDim = dim, d.causal = causal, d.scale = 1.0f / std::sqrt(float(dim));
   auto strides = [&](int64_t time, int64_t h) {
@@ -29,10 +32,10 @@ Case makeCase(int64_t batch, int64_t tq, int64_t tk, int64_t heads, int64_t kvHe
   };
   d.q = d.out = d.dOut = d.dQ = strides(tq, heads);
   d.k = d.v = d.dK = d.dV = strides(tk, kvHeads);
-  made.q = randomFloats(size_t(extent(d.q, batch, tq, heads, dim)), random, 2.0f);
-  made.k = randomFloats(size_t(extent(d.k, batch, tk, kvHeads, dim)), random, 2.0f);
-  made.v = randomFloats(size_t(extent(d.v, batch, tk, kvHeads, dim)), random);
-  made.dOut = randomFloats(size_t(extent(d.out, batch, tq, heads, dim)), random);
+  made.q = rounded(type, randomFloats(size_t(extent(d.q, batch, tq, heads, dim)), random, 2.0f));
+  made.k = rounded(type, randomFloats(size_t(extent(d.k, batch, tk, kvHeads, dim)), random, 2.0f));
+  made.v = rounded(type, randomFloats(size_t(extent(d.v, batch, tk, kvHeads, dim)), random));
+  made.dOut = rounded(type, randomFloats(size_t(extent(d.out, batch, tq, heads, dim)), random));
   return made;
 }
 
@@ -43,21 +46,22 @@ struct Results {
 Results run(const Case &of, InstructionSet set, int64_t threads, int64_t offset) {
   AttentionDesc d = of.desc;
   PlainTeam team(threads);
-  Placed q(of.q, offset), k(of.k, offset), v(of.v, offset), dOut(of.dOut, offset);
-  Placed out(std::vector<float>(of.q.size(), 9.0f), offset),
-      lse(std::vector<float>(size_t(d.batch * d.heads * d.queryLen)), offset);
+  auto place = [&](const std::vector<float> &values) { return Placed(values, offset, d.type); };
+  auto nines = [&](size_t count) { return place(std::vector<float>(count, 9.0f)); };
+  Placed q = place(of.q), k = place(of.k), v = place(of.v), dOut = place(of.dOut),
+         out = nines(of.q.size());
+  Placed lse(std::vector<float>(size_t(d.batch * d.heads * d.queryLen)), offset);
   Placed forward(poisoned(workspaceBytes(d, threads)), offset);
-  tableOf(set).attentionForward(d, q.data(), k.data(), v.data(), out.data(), lse.data(),
+  const RandomState *random = d.dropoutRate > 0.0 ? &of.random : nullptr;
+  tableOf(set).attentionForward(d, q.data(), k.data(), v.data(), out.data(), lse.floats(), random,
                                 forward.raw(), team);
   EXPECT_TRUE(out.guardsIntact() && lse.guardsIntact() && forward.guardsIntact());
   d.backward = true;
-  Placed dQ(std::vector<float>(of.q.size(), 9.0f), offset),
-      dK(std::vector<float>(of.k.size(), 9.0f), offset),
-      dV(std::vector<float>(of.v.size(), 9.0f), offset);
+  Placed dQ = nines(of.q.size()), dK = nines(of.k.size()), dV = nines(of.v.size());
   Placed backward(poisoned(workspaceBytes(d, threads)), offset);
-  tableOf(set).attentionBackward(d, q.data(), k.data(), v.data(), out.data(), lse.data(),
-                                 dOut.data(), dQ.data(), dK.data(), dV.data(), backward.raw(),
-                                 team);
+  tableOf(set).attentionBackward(d, q.data(), k.data(), v.data(), out.data(), lse.floats(),
+                                 dOut.data(), dQ.data(), dK.data(), dV.data(), random,
+                                 backward.raw(), team);
   EXPECT_TRUE(dQ.guardsIntact() && dK.guardsIntact() && dV.guardsIntact());
   EXPECT_TRUE(backward.guardsIntact());
   return {out.values(), lse.values(), dQ.values(), dK.values(), dV.values()};
@@ -68,7 +72,8 @@ struct Truth {
   std::vector<double> out, logSumExp, dQ, dK, dV;
 };
 
-Truth truthOf(const Case &of) {
+/// `out` is the backward's operand: what the forward rounded.
+Truth truthOf(const Case &of, const std::vector<float> &out) {
   const AttentionDesc &d = of.desc;
   Truth t;
   t.out.assign(of.q.size(), 9.0);
@@ -78,6 +83,13 @@ Truth truthOf(const Case &of) {
   t.dV.assign(of.v.size(), 9.0);
   auto at = [](const AttentionDesc::Strides &s, int64_t b, int64_t time, int64_t h) {
     return size_t(b * s.batch + time * s.time + h * s.head);
+  };
+  auto factor = [&](int64_t b, int64_t h, int64_t i, int64_t j) {
+    int64_t element = (h * d.queryLen + i) * d.keyLen + j;
+    uint32_t sample = of.random.firstSample + uint32_t(b);
+    bool dropped = dropoutWord(of.random, uint32_t(d.dropoutSite), sample, element) <
+                   dropoutThreshold(d.dropoutRate);
+    return dropped ? 0.0 : 1.0 / (1.0 - d.dropoutRate);
   };
   size_t dim = size_t(d.headDim);
   for (int64_t b = 0; b < d.batch; ++b) {
@@ -89,7 +101,7 @@ Truth truthOf(const Case &of) {
       for (int64_t i = 0; i < d.queryLen; ++i) {
         int64_t kv = h / (d.heads / d.kvHeads), keys = d.causal ? i + 1 : d.keyLen;
         size_t qi = at(d.q, b, i, h);
-        std::vector<double> p(size_t(keys), 0.0), dp(size_t(keys), 0.0);
+        std::vector<double> p(size_t(keys), 0.0);
         double largest = -1e300, sum = 0, delta = 0;
         for (int64_t j = 0; j < keys; ++j) {
           for (size_t x = 0; x < dim; ++x)
@@ -98,20 +110,19 @@ Truth truthOf(const Case &of) {
         }
         for (double &x : p)
           sum += x = std::exp(x - largest);
-        for (size_t x = 0; x < dim; ++x)
-          t.out[qi + x] = t.dQ[qi + x] = 0.0;
-        for (int64_t j = 0; j < keys; ++j) {
-          p[size_t(j)] /= sum;
-          for (size_t x = 0; x < dim; ++x) {
-            t.out[qi + x] += p[size_t(j)] * of.v[at(d.v, b, j, kv) + x];
-            t.dV[at(d.v, b, j, kv) + x] += p[size_t(j)] * of.dOut[qi + x];
-            dp[size_t(j)] += double(of.dOut[qi + x]) * of.v[at(d.v, b, j, kv) + x];
-          }
-          delta += p[size_t(j)] * dp[size_t(j)];
-        }
         t.logSumExp[size_t((b * d.heads + h) * d.queryLen + i)] = largest + std::log(sum);
+        for (size_t x = 0; x < dim; ++x) {
+          t.out[qi + x] = t.dQ[qi + x] = 0.0;
+          delta += double(out[qi + x]) * of.dOut[qi + x];
+        }
         for (int64_t j = 0; j < keys; ++j) {
-          double ds = p[size_t(j)] * (dp[size_t(j)] - delta) * d.scale;
+          double m = factor(b, h, i, j), pj = p[size_t(j)] / sum, dP = 0;
+          for (size_t x = 0; x < dim; ++x) {
+            t.out[qi + x] += m * pj * of.v[at(d.v, b, j, kv) + x];
+            t.dV[at(d.v, b, j, kv) + x] += m * pj * of.dOut[qi + x];
+            dP += m * double(of.dOut[qi + x]) * of.v[at(d.v, b, j, kv) + x];
+          }
+          double ds = pj * (dP - delta) * d.scale;
           for (size_t x = 0; x < dim; ++x) {
             t.dQ[qi + x] += ds * of.k[at(d.k, b, j, kv) + x];
             t.dK[at(d.k, b, j, kv) + x] += ds * of.q[qi + x];
@@ -122,11 +133,16 @@ Truth truthOf(const Case &of) {
   return t;
 }
 
-void expectNear(const std::vector<float> &got, const std::vector<double> &truth, double bound,
-                const char *what) {
+/// Within the bound of f32 and one rounding to the type.
+void expectNear(const std::vector<float> &got, const std::vector<double> &truth, ElementType type,
+                double bound, const char *what) {
   ASSERT_EQ(got.size(), truth.size());
-  for (size_t i = 0; i < got.size(); ++i)
-    ASSERT_NEAR(got[i], truth[i], bound * (1 + std::abs(truth[i]))) << what << " at " << i;
+  for (size_t i = 0; i < got.size(); ++i) {
+    double most = bound * (1 + std::abs(truth[i]));
+    if (type != ElementType::f32)
+      most += halfStep(type, std::abs(truth[i]) + most);
+    ASSERT_NEAR(got[i], truth[i], most) << what << " at " << i;
+  }
 }
 
 struct Shape {
@@ -146,35 +162,103 @@ const Shape kShapes[] = {
 TEST(Attention, AgainstPlainLoops) {
   std::mt19937 random(11);
   bool wide = false;
-  for (const Shape &s : kShapes) {
-    wide = !wide;
-    Case made = makeCase(s.batch, s.tq, s.tk, s.heads, s.kvHeads, s.dim, s.causal, wide, random);
-    Truth truth = truthOf(made);
-    for (InstructionSet set : instructionSets()) {
-      Results r = run(made, set, 2, 4);
-      expectNear(r.out, truth.out, 2e-6, "out");
-      expectNear(r.logSumExp, truth.logSumExp, 1e-6, "lse");
-      expectNear(r.dQ, truth.dQ, 6e-6, "dQ");
-      expectNear(r.dK, truth.dK, 6e-6, "dK");
-      expectNear(r.dV, truth.dV, 6e-6, "dV");
-    }
-  }
+  for (double rate : {0.0, 0.3})
+    for (ElementType type : kTypes)
+      for (const Shape &s : kShapes) {
+        wide = !wide;
+        Case made = makeCase(s.batch, s.tq, s.tk, s.heads, s.kvHeads, s.dim, s.causal, wide, random,
+                             type, rate);
+        for (InstructionSet set : instructionSets()) {
+          Results r = run(made, set, 2, 4);
+          Truth truth = truthOf(made, r.out);
+          expectNear(r.out, truth.out, type, 2e-6, "out");
+          expectNear(r.logSumExp, truth.logSumExp, ElementType::f32, 1e-6, "lse");
+          expectNear(r.dQ, truth.dQ, type, 6e-6, "dQ");
+          expectNear(r.dK, truth.dK, type, 6e-6, "dK");
+          expectNear(r.dV, truth.dV, type, 6e-6, "dV");
+        }
+      }
 }
 
 TEST(Attention, N0_BytesDependOnNeitherAlignmentNorThreads) {
   std::mt19937 random(12);
-  for (const Shape &s : {Shape{3, 70, 70, 4, 2, 24, true}, Shape{2, 31, 90, 2, 1, 17, false}}) {
-    Case made = makeCase(s.batch, s.tq, s.tk, s.heads, s.kvHeads, s.dim, s.causal, true, random);
-    for (InstructionSet set : instructionSets()) {
-      Results first = run(made, set, 1, 0);
-      for (int64_t offset : {0, 4, 60})
-        for (int64_t threads : {1, 2, 3}) {
-          Results r = run(made, set, threads, offset);
-          EXPECT_TRUE(sameBytes(first.out, r.out) && sameBytes(first.logSumExp, r.logSumExp));
-          EXPECT_TRUE(sameBytes(first.dQ, r.dQ) && sameBytes(first.dK, r.dK) &&
-                      sameBytes(first.dV, r.dV));
-        }
+  double rate = 0.0;
+  for (ElementType type : kTypes)
+    for (const Shape &s : {Shape{3, 70, 70, 4, 2, 24, true}, Shape{2, 31, 150, 2, 1, 17, false}}) {
+      rate = rate > 0.0 ? 0.0 : 0.2;
+      Case made = makeCase(s.batch, s.tq, s.tk, s.heads, s.kvHeads, s.dim, s.causal, true, random,
+                           type, rate);
+      for (InstructionSet set : instructionSets()) {
+        Results first = run(made, set, 1, 0);
+        for (int64_t offset : kOffsets)
+          for (int64_t threads : {1, 2, 3}) {
+            Results r = run(made, set, threads, offset);
+            EXPECT_TRUE(sameBytes(first.out, r.out) && sameBytes(first.logSumExp, r.logSumExp));
+            EXPECT_TRUE(sameBytes(first.dQ, r.dQ) && sameBytes(first.dK, r.dK) &&
+                        sameBytes(first.dV, r.dV));
+          }
+      }
     }
+}
+
+TEST(Attention, SixteenBitsAreRoundedOnceByHand) {
+  // Two equal keys: out is the mean of the values. In bf16, with steps of 2^-7 from 1 on: the mean
+  // of 1 and 1 + 2^-7 is a tie to 1, that of 1 + 2^-7 and 1 + 2·2^-7 one to 1 + 2·2^-7.
+  std::mt19937 random(14);
+  Case made = makeCase(1, 1, 2, 1, 1, 2, false, false, random, ElementType::bf16);
+  made.k = {0.5f, 0.5f, 0.5f, 0.5f};
+  made.v = {1.0f, 1.0f + 0x1p-7f, 1.0f + 0x1p-7f, 1.0f + 0x2p-7f};
+  for (InstructionSet set : instructionSets())
+    EXPECT_EQ(run(made, set, 1, 2).out, (std::vector<float>{1.0f, 1.0f + 0x2p-7f}));
+}
+
+TEST(Attention, DropoutByHand) {
+  // Counter 0 under key 0 has the words 6627e8d5 e169c58d bc57ac4c 9b00dbd8 (the known answer of
+  // Random123): at rate ½ the first of four equal keys is dropped and the others count twice, 2/4.
+  //   out = (2 + 4 + 8)/2 = 7 = D, as dO = 1; dV = 0, ½, ½, ½;
+  //   dS = ¼·(M·v − 7) = −7/4, −3/4, 1/4, 9/4; dK = dS·q, dQ = dS·k = 0.
+  // The log-sum-exp is that of all four, ln 4.
+  std::mt19937 random(15);
+  for (ElementType type : kTypes) {
+    Case made = makeCase(1, 1, 4, 1, 1, 1, false, false, random, type, 0.5);
+    made.desc.dropoutSite = 0;
+    made.random = {0, 0, 0, 0};
+    made.q = {1};
+    made.k = {0, 0, 0, 0};
+    made.v = {1, 2, 4, 8};
+    made.dOut = {1};
+    for (InstructionSet set : instructionSets()) {
+      Results r = run(made, set, 1, 2);
+      EXPECT_EQ(r.out[0], 7.0f);
+      EXPECT_NEAR(r.logSumExp[0], std::log(4.0), 3e-7);
+      const double dV[] = {0, 0.5, 0.5, 0.5}, dK[] = {-1.75, -0.75, 0.25, 2.25};
+      for (size_t j = 0; j < 4; ++j) {
+        EXPECT_NEAR(r.dV[j], dV[j], 2e-7);
+        EXPECT_NEAR(r.dK[j], dK[j], 1e-6);
+      }
+      EXPECT_EQ(r.dQ[0], 0.0f);
+    }
+  }
+}
+
+TEST(Attention, DropoutFollowsSampleAndHead) {
+  // Two samples as one batch of rank 0, or as the second sample of the next run: the same masks.
+  std::mt19937 random(16);
+  Case both = makeCase(2, 19, 19, 2, 2, 8, true, false, random, ElementType::f32, 0.4);
+  Case second = both;
+  second.desc.batch = 1;
+  second.random.firstSample += 1;
+  auto half = [](const std::vector<float> &values) {
+    return std::vector<float>(values.begin() + values.size() / 2, values.end());
+  };
+  second.q = half(both.q), second.k = half(both.k), second.v = half(both.v);
+  second.dOut = half(both.dOut);
+  for (InstructionSet set : instructionSets()) {
+    Results all = run(both, set, 1, 0), one = run(second, set, 1, 0);
+    EXPECT_TRUE(sameBytes(half(all.out), one.out) && sameBytes(half(all.dQ), one.dQ));
+    second.random.firstSample += 1;
+    EXPECT_FALSE(sameBytes(half(all.out), run(second, set, 1, 0).out));
+    second.random.firstSample -= 1;
   }
 }
 
@@ -203,7 +287,13 @@ TEST(Attention, WorkspaceNeverHoldsTimesSquared) {
   EXPECT_LE(before, 1 << 19);
   // Backward keeps one f32 per query of the group beside its blocks.
   d.backward = true;
-  EXPECT_LE(workspaceBytes(d, 1), (1 << 19) + (4 << 20));
+  int64_t floats = workspaceBytes(d, 1);
+  EXPECT_LE(floats, (1 << 19) + (4 << 20));
+  // In 16 bits also dQ of the group, f32, unless one block holds all keys.
+  d.type = ElementType::bf16;
+  EXPECT_EQ(workspaceBytes(d, 1) - floats, int64_t(4) * 64 << 20);
+  d.keyLen = 128;
+  EXPECT_EQ(workspaceBytes(d, 1), floats);
 }
 
 } // namespace

@@ -29,11 +29,22 @@ struct Case {
   std::vector<float> a, b, bias, residual, c;
 };
 
+/// Of the operands, and of C.
+struct Types {
+  ElementType type = ElementType::f32, result = ElementType::f32;
+};
+const Types kAllTypes[] = {{},
+                           {ElementType::bf16, ElementType::bf16},
+                           {ElementType::bf16, ElementType::f32},
+                           {ElementType::f16, ElementType::f16},
+                           {ElementType::f16, ElementType::f32}};
+
 /// `layout`: bit 0 A transposed, bit 1 B transposed, bit 2 rows longer than needed.
 Case makeCase(int64_t batch, int64_t m, int64_t n, int64_t k, int layout, bool bias, bool residual,
-              Activation activation, std::mt19937 &random) {
+              Activation activation, std::mt19937 &random, Types types = {}) {
   Case made;
   GemmDesc &d = made.desc;
+  d.type = types.type, d.resultType = types.result;
   d.batch = batch, d.m = m, d.n = n, d.k = k;
   int64_t slack = layout & 4 ? 3 : 0;
   d.aRow = layout & 1 ? 1 : k + slack;
@@ -47,18 +58,20 @@ Case makeCase(int64_t batch, int64_t m, int64_t n, int64_t k, int layout, bool b
   d.residualRow = n + 2 * slack;
   d.residualBatch = m * d.residualRow;
   d.hasBias = bias, d.hasResidual = residual, d.activation = activation;
-  made.a = randomFloats(size_t(batch * d.aBatch), random);
-  made.b = randomFloats(size_t(batch * d.bBatch), random);
-  made.bias = randomFloats(size_t(n), random);
-  made.residual = randomFloats(size_t(batch * d.residualBatch), random);
-  made.c = randomFloats(size_t(batch * d.cBatch), random);
+  made.a = rounded(d.type, randomFloats(size_t(batch * d.aBatch), random));
+  made.b = rounded(d.type, randomFloats(size_t(batch * d.bBatch), random));
+  made.bias = rounded(d.type, randomFloats(size_t(n), random));
+  made.residual = rounded(d.type, randomFloats(size_t(batch * d.residualBatch), random));
+  made.c = rounded(d.resultType, randomFloats(size_t(batch * d.cBatch), random));
   return made;
 }
 
 std::vector<float> run(const Case &of, bool accumulate, InstructionSet set, int64_t threads,
                        int64_t offset) {
-  Placed a(of.a, offset), b(of.b, offset), bias(of.bias, offset), residual(of.residual, offset),
-      c(of.c, offset), workspace(poisoned(workspaceBytes(of.desc, threads)), offset);
+  const ElementType type = of.desc.type;
+  Placed a(of.a, offset, type), b(of.b, offset, type), bias(of.bias, offset, type),
+      residual(of.residual, offset, type), c(of.c, offset, of.desc.resultType),
+      workspace(poisoned(workspaceBytes(of.desc, threads)), offset);
   PlainTeam team(threads);
   tableOf(set).gemm(of.desc, a.data(), b.data(), bias.data(), residual.data(), c.data(), accumulate,
                     workspace.raw(), team);
@@ -87,7 +100,12 @@ void check(const Case &of, bool accumulate, const std::vector<float> &c, const c
         if (accumulate)
           sum += of.c[at];
         // A chain of k steps may err by k·2^-24·size at worst; in the mean it stays near its root.
-        ASSERT_NEAR(c[at], sum, 2.5e-7 * size + 4e-7 * (1 + std::abs(sum)))
+        // Values of 16 bits are rounded once, or once before they are added.
+        double bound = 2.5e-7 * size + 4e-7 * (1 + std::abs(sum));
+        if (d.resultType != ElementType::f32)
+          bound += halfStep(d.resultType, std::abs(sum) + bound) +
+                   (accumulate ? halfStep(d.resultType, std::abs(sum - of.c[at]) + bound) : 0.0);
+        ASSERT_NEAR(c[at], sum, bound)
             << what << " m " << d.m << " n " << d.n << " k " << d.k << " at " << i << "," << j;
         expected[at] = c[at];
       }
@@ -102,11 +120,11 @@ TEST(Gemm, SmallShapesAllLayoutsAndEpilogues) {
   // 33·33·30 = 32,670 is just small.
   const int64_t sizes[] = {1, 2, 3, 5, 7, 12, 13, 16, 17, 24, 31, 33};
   for (InstructionSet set : instructionSets())
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 600; ++round) {
       auto size = [&] { return sizes[random() % 12]; };
       int64_t m = size(), n = size(), k = std::min<int64_t>(size(), 30);
       Case made = makeCase(1 + int64_t(random() % 3), m, n, k, int(random() % 8), random() % 2,
-                           random() % 2, kActivations[random() % 5], random);
+                           random() % 2, kActivations[random() % 5], random, kAllTypes[round % 5]);
       bool accumulate = random() % 2;
       EXPECT_EQ(workspaceBytes(made.desc, 2), 0);
       check(made, accumulate, run(made, accumulate, set, 2, 4), "small");
@@ -120,7 +138,8 @@ TEST(Gemm, SmallButLong) {
     for (auto [m, n, k] :
          {std::array<int64_t, 3>{1, 32, 1000}, {2, 40, 384}, {12, 2, 1200}, {1, 1, 32768}})
       for (int layout : {0, 1, 2, 7}) {
-        Case made = makeCase(1, m, n, k, layout, true, false, Activation::None, random);
+        Case made = makeCase(1, m, n, k, layout, true, false, Activation::None, random,
+                             kAllTypes[random() % 5]);
         ASSERT_EQ(workspaceBytes(made.desc, 1), 0);
         check(made, true, run(made, true, set, 1, 0), "small but long");
       }
@@ -137,39 +156,77 @@ TEST(Gemm, PackedShapesWithTailsAndSeveralBlocks) {
                           {2, 25, 40, 770}, {1, 400, 530, 12}, {1, 97, 95, 93}};
   int round = 0;
   for (InstructionSet set : instructionSets())
-    for (const Shape &s : shapes) {
-      ++round;
-      Case made = makeCase(s.batch, s.m, s.n, s.k, round % 8, round % 2, round % 3 == 0,
-                           kActivations[round % 5], random);
-      EXPECT_GT(workspaceBytes(made.desc, 1), 0);
-      check(made, round % 2 == 0, run(made, round % 2 == 0, set, 1 + round % 3, 0), "packed");
-    }
+    for (const Types &types : kAllTypes)
+      for (const Shape &s : shapes) {
+        ++round;
+        Case made = makeCase(s.batch, s.m, s.n, s.k, round % 8, round % 2, round % 3 == 0,
+                             kActivations[round % 5], random, types);
+        EXPECT_GT(workspaceBytes(made.desc, 1), 0);
+        check(made, round % 2 == 0, run(made, round % 2 == 0, set, 1 + round % 3, 0), "packed");
+      }
 }
 
 TEST(Gemm, N0_BytesDependOnNeitherAlignmentNorThreadsNorPlace) {
   std::mt19937 random(3);
   for (InstructionSet set : instructionSets())
-    for (auto [m, n, k] : {std::array<int64_t, 3>{9, 21, 30}, {200, 75, 400}, {30, 300, 130}}) {
-      int layout = int(random() % 4);
-      Case made = makeCase(1, m, n, k, layout, true, true, Activation::GeluTanh, random);
-      made.desc.residualRow = made.desc.cRow;
-      made.residual = randomFloats(size_t(m * n), random);
-      std::vector<float> first = run(made, false, set, 1, 0);
-      for (int64_t offset : {0, 4, 60})
-        for (int64_t threads : {1, 2, 3})
-          EXPECT_TRUE(sameBytes(first, run(made, false, set, threads, offset)));
-      // C over the residual.
-      Placed a(made.a, 4), b(made.b, 60), bias(made.bias, 4), c(made.residual, 4),
-          workspace(poisoned(workspaceBytes(made.desc, 1)), 60);
-      PlainTeam team(1);
-      tableOf(set).gemm(made.desc, a.data(), b.data(), bias.data(), c.data(), c.data(), false,
-                        workspace.raw(), team);
-      EXPECT_TRUE(sameBytes(first, c.values()));
-      // Accumulating adds the finished, rounded value.
-      std::vector<float> added = run(made, true, set, 1, 0);
-      for (size_t i = 0; i < first.size(); ++i)
-        ASSERT_EQ(added[i], made.c[i] + first[i]);
-    }
+    for (const Types &types : kAllTypes)
+      for (auto [m, n, k] : {std::array<int64_t, 3>{9, 21, 30}, {100, 75, 400}, {30, 150, 130}}) {
+        int layout = int(random() % 4);
+        Case made = makeCase(1, m, n, k, layout, true, true, Activation::GeluTanh, random, types);
+        made.desc.residualRow = made.desc.cRow;
+        made.residual = rounded(types.type, randomFloats(size_t(m * n), random));
+        std::vector<float> first = run(made, false, set, 1, 0);
+        for (int64_t offset : kOffsets)
+          for (int64_t threads : {1, 2, 3})
+            EXPECT_TRUE(sameBytes(first, run(made, false, set, threads, offset)));
+        if (types.type == types.result) {
+          // C over the residual.
+          Placed a(made.a, 4, types.type), b(made.b, 60, types.type),
+              bias(made.bias, 4, types.type), c(made.residual, 4, types.type),
+              workspace(poisoned(workspaceBytes(made.desc, 1)), 60);
+          PlainTeam team(1);
+          tableOf(set).gemm(made.desc, a.data(), b.data(), bias.data(), c.data(), c.data(), false,
+                            workspace.raw(), team);
+          EXPECT_TRUE(sameBytes(first, c.values()));
+        }
+        // Accumulating adds the finished, rounded value.
+        std::vector<float> added = run(made, true, set, 1, 0);
+        for (size_t i = 0; i < first.size(); ++i)
+          ASSERT_EQ(added[i], rounded(types.result, made.c[i] + first[i]));
+      }
+}
+
+TEST(Gemm, SixteenBitsAreRoundedOnceByHand) {
+  // bf16 steps by 2^-7 at 1. 1·1 + 1·2^-8 is a tie, to the even 1; with 3·2^-8 it goes up to
+  // 1 + 2^-6. A bias of 2^-8 is added before rounding: 1 + 2^-8 + 2^-8 = 1 + 2^-7, exact, where
+  // rounding twice would have lost it. Into an f32 C nothing is rounded.
+  Case made;
+  made.desc.m = 1, made.desc.n = 2, made.desc.k = 2;
+  made.desc.aRow = 2, made.desc.aCol = 1, made.desc.bRow = 2, made.desc.bCol = 1;
+  made.desc.cRow = 2;
+  made.desc.type = made.desc.resultType = ElementType::bf16;
+  made.a = {1.0f, 1.0f};
+  made.b = {1.0f, 1.0f, 0x1p-8f, 0x3p-8f};
+  made.bias = {0x1p-8f, 0.0f};
+  made.c = {1.0f, 0x1p-8f};
+  for (InstructionSet set : instructionSets()) {
+    EXPECT_EQ(run(made, false, set, 1, 2), (std::vector<float>{1.0f, 1.0f + 0x1p-6f}));
+    // 1 + 1 = 2; 1 + 2^-6 + 2^-8 is a tie between 2 and 3 steps above 1: to the even 2.
+    EXPECT_EQ(run(made, true, set, 1, 2), (std::vector<float>{2.0f, 1.0f + 0x1p-6f}));
+    Case biased = made;
+    biased.desc.hasBias = true;
+    EXPECT_EQ(run(biased, false, set, 1, 2), (std::vector<float>{1.0f + 0x1p-7f, 1.0f + 0x1p-6f}));
+    Case wide = made;
+    wide.desc.resultType = ElementType::f32;
+    EXPECT_EQ(run(wide, false, set, 1, 2), (std::vector<float>{1.0f + 0x1p-8f, 1.0f + 0x3p-8f}));
+    // 240·273 = 65520 is half a step past f16's greatest value.
+    Case large = made;
+    large.desc.type = large.desc.resultType = ElementType::f16;
+    large.a = {240.0f, 0.0f};
+    large.b = {272.0f, 273.0f, 0.0f, 0.0f};
+    EXPECT_EQ(run(large, false, set, 1, 2),
+              (std::vector<float>{65280.0f, std::numeric_limits<float>::infinity()}));
+  }
 }
 
 TEST(Gemm, N0_ChainIsInOrderOfK) {

@@ -2,6 +2,7 @@
 #ifndef ZERO_LIB_RUNTIME_CPU_KERNELS_ATTENTION_H
 #define ZERO_LIB_RUNTIME_CPU_KERNELS_ATTENTION_H
 
+#include "Dropout.h"
 #include "Elementary.h"
 #include "Isa.h"
 #include "Parts.h"
@@ -17,8 +18,9 @@ ZRT_INLINE T *rowsOf(T *operand, const AttentionDesc::Strides &strides, int64_t 
 }
 
 /// Rows of keys or values, copied to headRow(dim) from each other, as left operands.
-ZRT_INLINE void copyHeadRows(const float *p, int64_t step, int64_t rows, int64_t dim, float *to) {
-  auto copy = dim <= kShortHead ? copyRows<kShortHead> : copyRows<kLongHead>;
+template <typename T>
+ZRT_INLINE void copyHeadRows(const T *p, int64_t step, int64_t rows, int64_t dim, float *to) {
+  auto copy = dim <= kShortHead ? copyRows<kShortHead, T> : copyRows<kLongHead, T>;
   copy(p, step, rows, dim, to);
 }
 

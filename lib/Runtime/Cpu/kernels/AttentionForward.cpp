@@ -9,6 +9,9 @@
 // lanes, the values can be used as they lie in memory, and only the queries,
 // once per block, have to be turned. A sliver of queries is the unit of work.
 //
+// Dropout falls on what the values are multiplied by; maxima and sums, and so
+// the log-sum-exp, are those of all probabilities.
+//
 //===----------------------------------------------------------------------===//
 #include "Attention.h"
 
@@ -38,10 +41,27 @@ void scaleAndMask(float *scores, int64_t keys, float scale, int64_t hiddenFrom /
     }
 }
 
+template <int NV>
+void dropScores(const HeadDropout &dropout, float *scores, int64_t query0, int64_t key0,
+                int64_t keys) {
+  for (int v = 0; v < NV; ++v) {
+    KeyWords draws(dropout, query0 + v * kLanes, key0);
+    for (int64_t j = 0; j < keys; j += 4) {
+      UInt16 words[4];
+      draws.next(words);
+      for (int64_t i = 0; i < smaller(4, keys - j); ++i) {
+        float *place = scores + ((j + i) * NV + v) * kLanes;
+        store(place,
+              select(words[i] < dropout.threshold, splat(0.0f), load(place) * dropout.inverse));
+      }
+    }
+  }
+}
+
 /// One key block for one sliver of NV·16 queries; `first` block or a later one.
 template <int NV>
-void stepSliver(const AttentionDesc &desc, const ForwardBuffers &at, int64_t sliver, int64_t query0,
-                int64_t key0, int64_t keys) {
+void stepSliver(const AttentionDesc &desc, const HeadDropout &dropout, const ForwardBuffers &at,
+                int64_t sliver, int64_t query0, int64_t key0, int64_t keys) {
   constexpr int64_t width = NV * kLanes;
   const int64_t dim = desc.headDim, padded = roundUp(dim, kLanes);
   const bool first = key0 == 0, masked = desc.causal && key0 + keys - 1 > query0;
@@ -75,13 +95,16 @@ void stepSliver(const AttentionDesc &desc, const ForwardBuffers &at, int64_t sli
         float *place = sums + (d * NV + v) * kLanes;
         store(place, load(place) * factor[v]);
       }
+  if (dropout.state)
+    dropScores<NV>(dropout, at.scores, query0, key0, keys);
   runSliver<kColumns>(dim, keys, at.values, padded, kTileRows, at.scores, width, sums, width,
                       !first);
 }
 
 /// Divides by the sums, turns the sliver back and writes up to 16 queries from `lane` on.
+template <typename T>
 void writeRows(const AttentionDesc &desc, const float *sums, int64_t width, int64_t lane,
-               Float16 total, float *out, int64_t rows) {
+               Float16 total, T *out, int64_t rows) {
   Float16 inverse = 1.0f / total;
   for (int64_t d = 0; d < desc.headDim; d += kLanes) {
     int64_t count = smaller(kLanes, desc.headDim - d);
@@ -94,8 +117,9 @@ void writeRows(const AttentionDesc &desc, const float *sums, int64_t width, int6
   }
 }
 
-void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const float *q,
-                 const float *k, const float *v, float *out, float *logSumExp,
+template <typename T>
+void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const HeadDropout &dropout,
+                 const T *q, const T *k, const T *v, T *out, float *logSumExp,
                  const ForwardBuffers &at) {
   const int64_t dim = desc.headDim, padded = roundUp(dim, kLanes);
   for (int64_t query0 = 0; query0 < desc.queryLen; query0 += plan.queryBlock) {
@@ -119,9 +143,9 @@ void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const flo
         if (seen <= 0)
           continue;
         if (width == kSliver)
-          stepSliver<kTileVectors>(desc, at, sliver, from, key0, seen);
+          stepSliver<kTileVectors>(desc, dropout, at, sliver, from, key0, seen);
         else
-          stepSliver<1>(desc, at, sliver, from, key0, seen);
+          stepSliver<1>(desc, dropout, at, sliver, from, key0, seen);
       }
     }
     for (int64_t i = 0; i < queries; i += kLanes) {
@@ -134,13 +158,9 @@ void forwardHead(const AttentionDesc &desc, const AttentionPlan &plan, const flo
   }
 }
 
-} // namespace
-
-void attentionForward(const AttentionDesc &desc, const void *qv, const void *kv, const void *vv,
-                      void *outv, float *logSumExp, const RandomState *, char *workspace,
-                      ThreadTeam &team) {
-  auto *q = (const float *)qv, *k = (const float *)kv, *v = (const float *)vv;
-  auto *out = (float *)outv;
+template <typename T>
+void forward(const AttentionDesc &desc, const T *q, const T *k, const T *v, T *out,
+             float *logSumExp, const RandomState *random, char *workspace, ThreadTeam &team) {
   const AttentionPlan plan = planAttention(desc);
   const int64_t group = desc.heads / desc.kvHeads, pairs = desc.batch * desc.kvHeads;
   const int64_t parts = smaller(team.size(), pairs), dim = desc.headDim;
@@ -158,12 +178,24 @@ void attentionForward(const AttentionDesc &desc, const void *qv, const void *kv,
     for (int64_t pair = range.begin; pair < range.end; ++pair) {
       int64_t b = pair / desc.kvHeads, kvHead = pair % desc.kvHeads;
       for (int64_t h = kvHead * group; h < (kvHead + 1) * group; ++h)
-        forwardHead(desc, plan, rowsOf(q, desc.q, b, h), rowsOf(k, desc.k, b, kvHead),
-                    rowsOf(v, desc.v, b, kvHead), rowsOf(out, desc.out, b, h),
-                    logSumExp + (b * desc.heads + h) * desc.queryLen, at);
+        forwardHead(desc, plan, HeadDropout(desc, random, b, h), rowsOf(q, desc.q, b, h),
+                    rowsOf(k, desc.k, b, kvHead), rowsOf(v, desc.v, b, kvHead),
+                    rowsOf(out, desc.out, b, h), logSumExp + (b * desc.heads + h) * desc.queryLen,
+                    at);
     }
   };
   runParts(team, parts, part);
+}
+
+} // namespace
+
+void attentionForward(const AttentionDesc &desc, const void *q, const void *k, const void *v,
+                      void *out, float *logSumExp, const RandomState *random, char *workspace,
+                      ThreadTeam &team) {
+  withType(desc.type, [&]<typename T>(T) {
+    forward(desc, static_cast<const T *>(q), static_cast<const T *>(k), static_cast<const T *>(v),
+            static_cast<T *>(out), logSumExp, random, workspace, team);
+  });
 }
 
 } // namespace zrt::ZRT_ISA

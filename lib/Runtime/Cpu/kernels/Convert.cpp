@@ -4,7 +4,7 @@
 
 namespace zrt::ZRT_ISA {
 
-void toFloats(ElementType type, const void *values, int64_t count, float *result) {
+void toFloats(ElementType type, const void *values, float *result, int64_t count) {
   withType(type, [&]<typename T>(T) {
     auto *from = static_cast<const T *>(values);
     for (int64_t j = 0; j < count; j += kLanes)
@@ -12,7 +12,7 @@ void toFloats(ElementType type, const void *values, int64_t count, float *result
   });
 }
 
-void fromFloats(ElementType type, const float *values, int64_t count, void *result) {
+void fromFloats(ElementType type, const float *values, void *result, int64_t count) {
   withType(type, [&]<typename T>(T) {
     auto *to = static_cast<T *>(result);
     for (int64_t j = 0; j < count; j += kLanes)

@@ -41,14 +41,6 @@ static const KernelTable &kernels() {
   return best;
 }
 
-void toFloats(ElementType type, const void *values, int64_t count, float *result) {
-  kernels().toFloats(type, values, count, result);
-}
-
-void fromFloats(ElementType type, const float *values, int64_t count, void *result) {
-  kernels().fromFloats(type, values, count, result);
-}
-
 void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
           const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team) {
   kernels().gemm(desc, a, b, bias, residual, c, accumulate, workspace, team);

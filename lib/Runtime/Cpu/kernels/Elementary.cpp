@@ -13,8 +13,8 @@ template <Float16 (*F)(Float16)> void map(const float *x, float *result, int64_t
 } // namespace
 
 extern const KernelTable table;
-const KernelTable table = {toFloats,          fromFloats,      gemm,           attentionForward,
-                           attentionBackward, crossEntropy,    scatterAdd,     updateElements,
-                           map<vectorExp>,    map<vectorTanh>, map<vectorErf>, map<vectorLog>};
+const KernelTable table = {gemm,           attentionForward, attentionBackward, crossEntropy,
+                           scatterAdd,     updateElements,   toFloats,          fromFloats,
+                           map<vectorExp>, map<vectorTanh>,  map<vectorErf>,    map<vectorLog>};
 
 } // namespace zrt::ZRT_ISA

@@ -6,6 +6,9 @@
 // With several blocks of k the running sums of a block of C wait in the
 // workspace, since C may hold the residual or older values.
 //
+// Operands of 16 bits differ in packing and in the epilogue only: what lies
+// between is f32, and an element is rounded when it is finished.
+//
 // A small product does the same with blocks of one tile, on the stack.
 //
 //===----------------------------------------------------------------------===//
@@ -34,17 +37,17 @@ template <Activation A> Float16 activate(Float16 x) {
 }
 
 /// Where the finished elements of one tile go.
-struct Finish {
-  const float *bias;     // null: none
-  const float *residual; // null: none
+template <typename T, typename R> struct Finish {
+  const T *bias;     // null: none
+  const T *residual; // null: none
   int64_t residualRow;
-  float *c;
+  R *c;
   int64_t cRow;
   bool accumulate;
 };
 
-template <Activation A>
-void finishTile(const Finish &to, const float *sums, int64_t sumsRow, int64_t rows,
+template <Activation A, typename T, typename R>
+void finishTile(const Finish<T, R> &to, const float *sums, int64_t sumsRow, int64_t rows,
                 int64_t columns) {
   for (int64_t j = 0; j < columns; j += kLanes) {
     int64_t count = columns - j;
@@ -56,15 +59,16 @@ void finishTile(const Finish &to, const float *sums, int64_t sumsRow, int64_t ro
       x = activate<A>(x);
       if (to.residual)
         x += loadFirst(to.residual + i * to.residualRow + j, count);
-      float *place = to.c + i * to.cRow + j;
+      R *place = to.c + i * to.cRow + j;
       if (to.accumulate)
-        x += loadFirst(place, count);
+        x = roundTo<R>(x) + loadFirst(place, count);
       storeFirst(place, x, count);
     }
   }
 }
 
-void finishTile(Activation activation, const Finish &to, const float *sums, int64_t sumsRow,
+template <typename T, typename R>
+void finishTile(Activation activation, const Finish<T, R> &to, const float *sums, int64_t sumsRow,
                 int64_t rows, int64_t columns) {
   switch (activation) {
   case Activation::None:
@@ -80,9 +84,9 @@ void finishTile(Activation activation, const Finish &to, const float *sums, int6
   }
 }
 
-struct Operands {
-  const float *a, *b, *bias, *residual;
-  float *c;
+template <typename T, typename R> struct Operands {
+  const T *a, *b, *bias, *residual;
+  R *c;
   bool accumulate;
 };
 
@@ -91,25 +95,29 @@ struct Buffers {
 };
 
 /// A piece of a matrix, seen as lines of contiguous elements.
-struct Piece {
-  const float *p;
+template <typename T> struct Piece {
+  const T *p;
   int64_t lines, length, step;
 };
-Piece pieceOf(const float *p, int64_t rowStep, int64_t columnStep, int64_t rows, int64_t columns) {
-  return columnStep == 1 ? Piece{p, rows, columns, rowStep} : Piece{p, columns, rows, columnStep};
+template <typename T>
+Piece<T> pieceOf(const T *p, int64_t rowStep, int64_t columnStep, int64_t rows, int64_t columns) {
+  return columnStep == 1 ? Piece<T>{p, rows, columns, rowStep}
+                         : Piece<T>{p, columns, rows, columnStep};
 }
+
+template <typename T> constexpr int64_t kCacheLine = 64 / sizeof(T);
 
 /// Fetches into the second-level cache, for later packing: one share of the lines, one share of
 /// their length, so that fetches spread over the tiles of a block.
-void prefetchShare(const Piece &piece, Range lines, Range length) {
+template <typename T> void prefetchShare(const Piece<T> &piece, Range lines, Range length) {
   for (int64_t i = lines.begin; i < lines.end; ++i)
-    for (int64_t at = length.begin; at < length.end; at += kLanes)
+    for (int64_t at = length.begin; at < length.end; at += kCacheLine<T>)
       __builtin_prefetch(piece.p + i * piece.step + at, 0, 2);
 }
 
-void prefetchTile(const float *p, int64_t row, int64_t rows, int64_t width) {
+template <typename T> void prefetchTile(const T *p, int64_t row, int64_t rows, int64_t width) {
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t v = 0; v < width; v += kLanes)
+    for (int64_t v = 0; v < width; v += kCacheLine<T>)
       __builtin_prefetch(p + i * row + v, 1, 3);
 }
 
@@ -119,21 +127,22 @@ struct Block {
 };
 
 /// The share of one block of k, with B packed; the last one finishes the elements.
-void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &of,
+template <typename T, typename R>
+void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands<T, R> &of,
                    const Block &block, int64_t kIndex, const Buffers &buffers) {
   alignas(64) float tileSums[kTileRows * kSliver];
   const int64_t k0 = kIndex * plan.kBlock, k = smaller(plan.kBlock, desc.k - k0);
   const bool one = plan.kBlocks == 1, last = kIndex + 1 == plan.kBlocks;
   // Whole tiles without an epilogue go straight to C.
-  const bool direct =
-      one && !desc.hasBias && !desc.hasResidual && desc.activation == Activation::None;
+  const bool direct = sizeof(R) == sizeof(float) && one && !desc.hasBias && !desc.hasResidual &&
+                      desc.activation == Activation::None;
   const auto multiply = desc.aCol == 1 ? runTile<kLeftRow> : runTile<kColumns>;
   const int64_t slivers = divideUp(block.columns, kSliver);
   for (int64_t i = 0; i < block.rows; i += kTileRows) {
     const int64_t rows = smaller(kTileRows, block.rows - i);
-    const float *group = of.a + (block.i0 + i) * desc.aRow + k0 * desc.aCol;
-    const Piece nextGroup = pieceOf(group + kTileRows * desc.aRow, desc.aRow, desc.aCol,
-                                    smaller(kTileRows, block.rows - i - rows), k);
+    const T *group = of.a + (block.i0 + i) * desc.aRow + k0 * desc.aCol;
+    const Piece<T> nextGroup = pieceOf(group + kTileRows * desc.aRow, desc.aRow, desc.aCol,
+                                       smaller(kTileRows, block.rows - i - rows), k);
     if (desc.aCol == 1)
       copyRows<kLeftRow>(group, desc.aRow, rows, k, buffers.left);
     else
@@ -142,10 +151,10 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
       const int64_t width = sliverWidth(block.columns, j),
                     columns = smaller(width, block.columns - j);
       const float *right = buffers.right + plan.depth * j;
-      float *c = of.c + (block.i0 + i) * desc.cRow + block.j0 + j;
+      R *c = of.c + (block.i0 + i) * desc.cRow + block.j0 + j;
       const int64_t sliver = j / kSliver;
       if (desc.aCol == 1)
-        prefetchShare(nextGroup, {0, nextGroup.lines}, partOf(k, kLanes, sliver, slivers));
+        prefetchShare(nextGroup, {0, nextGroup.lines}, partOf(k, kCacheLine<T>, sliver, slivers));
       else
         prefetchShare(nextGroup, partOf(nextGroup.lines, 1, sliver, slivers), {0, 1});
       float *sums = one ? tileSums : buffers.partial + i * plan.nBlock + j * kTileRows;
@@ -154,13 +163,14 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
       if (last)
         prefetchTile(c, desc.cRow, rows, columns);
       if (direct && columns == width) {
-        multiply(rows, k, buffers.left, kGroupStep, right, width, c, desc.cRow, of.accumulate);
+        multiply(rows, k, buffers.left, kGroupStep, right, width, reinterpret_cast<float *>(c),
+                 desc.cRow, of.accumulate);
         continue;
       }
       multiply(rows, k, buffers.left, kGroupStep, right, width, sums, width, kIndex > 0);
       if (!last)
         continue;
-      Finish to;
+      Finish<T, R> to;
       to.bias = desc.hasBias ? of.bias + block.j0 + j : nullptr;
       to.residual = desc.hasResidual
                         ? of.residual + (block.i0 + i) * desc.residualRow + block.j0 + j
@@ -175,8 +185,9 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
 }
 
 /// Rows `m` and columns `n` of one matrix of the batch.
-void multiplyRange(const GemmDesc &desc, const GemmPlan &plan, const Operands &of, Range m, Range n,
-                   const Buffers &buffers) {
+template <typename T, typename R>
+void multiplyRange(const GemmDesc &desc, const GemmPlan &plan, const Operands<T, R> &of, Range m,
+                   Range n, const Buffers &buffers) {
   for (int64_t j0 = n.begin; j0 < n.end; j0 += plan.nBlock)
     for (int64_t i0 = m.begin; i0 < m.end; i0 += plan.mBlock) {
       const Block block{i0, j0, smaller(plan.mBlock, m.end - i0), smaller(plan.nBlock, n.end - j0)};
@@ -191,10 +202,11 @@ void multiplyRange(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
 }
 
 /// Batch entries [batch.begin, batch.end).
-void multiplyBatch(const GemmDesc &desc, const GemmPlan &plan, const Operands &of, Range batch,
-                   Range m, Range n, const Buffers &buffers) {
+template <typename T, typename R>
+void multiplyBatch(const GemmDesc &desc, const GemmPlan &plan, const Operands<T, R> &of,
+                   Range batch, Range m, Range n, const Buffers &buffers) {
   for (int64_t b = batch.begin; b < batch.end; ++b) {
-    Operands at = of;
+    Operands<T, R> at = of;
     at.a += b * desc.aBatch;
     at.b += b * desc.bBatch;
     at.c += b * desc.cBatch;
@@ -207,13 +219,10 @@ void multiplyBatch(const GemmDesc &desc, const GemmPlan &plan, const Operands &o
 /// Work under which waking threads costs more than it saves, in multiply-adds.
 constexpr double kWorthThreads = 262144;
 
-} // namespace
-
-void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
-          const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team) {
+template <typename T, typename R>
+void multiplyAll(const GemmDesc &desc, const Operands<T, R> &of, char *workspace,
+                 ThreadTeam &team) {
   const GemmPlan plan = planGemm(desc);
-  const Operands of{(const float *)a,        (const float *)b, (const float *)bias,
-                    (const float *)residual, (float *)c,       accumulate};
   double work = double(desc.batch) * double(desc.m) * double(desc.n) * double(desc.k);
   int64_t parts = work < kWorthThreads ? 1 : team.size();
   const bool byBatch = desc.batch >= parts, byRows = desc.m >= desc.n;
@@ -233,6 +242,18 @@ void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
     }
   };
   runParts(team, parts, part);
+}
+
+} // namespace
+
+void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
+          const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team) {
+  withTypes(desc.type, desc.resultType, [&]<typename T, typename R>(T, R) {
+    const Operands<T, R> of{static_cast<const T *>(a),    static_cast<const T *>(b),
+                            static_cast<const T *>(bias), static_cast<const T *>(residual),
+                            static_cast<R *>(c),          accumulate};
+    multiplyAll(desc, of, workspace, team);
+  });
 }
 
 } // namespace zrt::ZRT_ISA

@@ -6,8 +6,8 @@
 
 namespace zrt::ZRT_ISA {
 
-decltype(zrt::toFloats) toFloats;
-decltype(zrt::fromFloats) fromFloats;
+void toFloats(ElementType type, const void *values, float *result, int64_t count);
+void fromFloats(ElementType type, const float *values, void *result, int64_t count);
 decltype(zrt::gemm) gemm;
 decltype(zrt::attentionForward) attentionForward;
 decltype(zrt::attentionBackward) attentionBackward;

@@ -39,6 +39,7 @@ int64_t workspaceBytes(const GemmDesc &desc, int64_t threads) {
 
 AttentionPlan planAttention(const AttentionDesc &desc) {
   AttentionPlan plan;
+  plan.sumFloats = 0;
   int64_t dim = desc.headDim, padded = roundUp(dim, 16);
   if (!desc.backward) {
     int64_t most = dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
@@ -57,8 +58,10 @@ AttentionPlan planAttention(const AttentionDesc &desc) {
   int64_t scores = plan.keyBlock * plan.queryBlock;
   int64_t group = desc.kvHeads > 0 ? desc.heads / desc.kvHeads : 0;
   int64_t delta = roundUp(group * desc.queryLen, 16);
+  if (desc.type != ElementType::f32 && desc.keyLen > plan.keyBlock)
+    plan.sumFloats = roundUp(group * desc.queryLen * dim, 16);
   plan.floatsPerThread = 2 * left + 3 * right + 2 * scores + 2 * plan.queryBlock * dim +
-                         3 * plan.queryBlock * padded + delta;
+                         3 * plan.queryBlock * padded + delta + plan.sumFloats;
   return plan;
 }
 

@@ -43,6 +43,7 @@ GemmPlan planGemm(const GemmDesc &desc);
 
 struct AttentionPlan {
   int64_t queryBlock, keyBlock;
+  int64_t sumFloats; // of them: dQ of a group of heads, where it cannot be summed in its own memory
   int64_t floatsPerThread;
 };
 AttentionPlan planAttention(const AttentionDesc &desc);

@@ -8,8 +8,10 @@
 // the range of f32 short enough to keep everything.
 //
 //===----------------------------------------------------------------------===//
+#include "zero/Runtime/HalfFloat.h"
 #include "zero/Runtime/Kernels.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -39,21 +41,8 @@ void SquareSum::clear() {
   nonFinite = 0;
 }
 
-/// The bits of a value as f32, exactly.
-static uint32_t bitsOf(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  return bits;
-}
-static uint32_t bitsOfBf16(uint16_t value) { return uint32_t(value) << 16; }
-static uint32_t bitsOfF16(uint16_t value) {
-  uint32_t rest = value & 0x7fff;
-  if (rest < 0x0400) // denormal: a number of units of 2^-24
-    return bitsOf(float(rest) * 0x1p-24f);
-  return (rest << 13) + (rest < 0x7c00 ? 112u << 23 : 224u << 23); // inf and NaN: the top exponent
-}
-
-/// Adds squares of value(i) for i in [0, count) to the limbs; gives how many were inf or NaN.
+/// Adds squares of value(i), a float, for i in [0, count) to the limbs; gives how many were inf or
+/// NaN.
 template <typename Value> static int64_t addSquares(uint64_t *limbs, int64_t count, Value value) {
   uint64_t bins[kTables][kExponents];
   int64_t nonFinite = 0;
@@ -61,7 +50,7 @@ template <typename Value> static int64_t addSquares(uint64_t *limbs, int64_t cou
     const int64_t end = begin + kChunk < count ? begin + kChunk : count;
     std::memset(bins, 0, sizeof(bins));
     auto put = [&](int64_t i, int table) {
-      uint32_t bits = value(i);
+      uint32_t bits = std::bit_cast<uint32_t>(value(i));
       uint32_t exponent = (bits >> 23) & 255;
       uint64_t mantissa = (bits & 0x7fffff) | (exponent != 0 ? 0x800000u : 0u);
       bins[table][exponent] += mantissa * mantissa;
@@ -86,13 +75,13 @@ void SquareSum::add(const void *values, ElementType type, int64_t count) {
   auto *shorts = static_cast<const uint16_t *>(values);
   switch (type) {
   case ElementType::bf16:
-    nonFinite += addSquares(limbs, count, [&](int64_t i) { return bitsOfBf16(shorts[i]); });
+    nonFinite += addSquares(limbs, count, [&](int64_t i) { return bf16ToFloat(shorts[i]); });
     break;
   case ElementType::f16:
-    nonFinite += addSquares(limbs, count, [&](int64_t i) { return bitsOfF16(shorts[i]); });
+    nonFinite += addSquares(limbs, count, [&](int64_t i) { return f16ToFloat(shorts[i]); });
     break;
   default:
-    nonFinite += addSquares(limbs, count, [&](int64_t i) { return bitsOf(floats[i]); });
+    nonFinite += addSquares(limbs, count, [&](int64_t i) { return floats[i]; });
   }
 }
 

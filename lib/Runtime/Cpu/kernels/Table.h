@@ -14,14 +14,15 @@ namespace zrt {
 enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512 };
 
 struct KernelTable {
-  decltype(&zrt::toFloats) toFloats;
-  decltype(&zrt::fromFloats) fromFloats;
   decltype(&zrt::gemm) gemm;
   decltype(&zrt::attentionForward) attentionForward;
   decltype(&zrt::attentionBackward) attentionBackward;
   decltype(&zrt::crossEntropy) crossEntropy;
   decltype(&zrt::scatterAdd) scatterAdd;
   decltype(&zrt::updateElements) updateElements;
+  /// As the kernels load and store values of 16 bits.
+  void (*toFloats)(ElementType type, const void *values, float *result, int64_t count);
+  void (*fromFloats)(ElementType type, const float *values, void *result, int64_t count);
   /// result[i] = f(x[i]).
   void (*exp)(const float *x, float *result, int64_t count);
   void (*tanh)(const float *x, float *result, int64_t count);

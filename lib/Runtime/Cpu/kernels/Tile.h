@@ -7,13 +7,13 @@
 // tile sizes, tails and threads cannot show in the bits (N0).
 //
 // B is packed in slivers as wide as the tile, A in groups of kTileRows rows,
-// column by column.
+// column by column. Values of 16 bits become f32 as they are packed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_RUNTIME_CPU_KERNELS_TILE_H
 #define ZERO_LIB_RUNTIME_CPU_KERNELS_TILE_H
 
-#include "Vector.h"
+#include "Types.h"
 
 namespace zrt::ZRT_ISA {
 
@@ -135,8 +135,8 @@ ZRT_INLINE void transpose(Float16 (&r)[16]) {
 }
 
 /// Loads ROWS rows of up to 16 elements, the rest as 0, and turns them.
-template <int ROWS>
-ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep, int64_t columns) {
+template <int ROWS, typename T>
+ZRT_INLINE void loadTransposed(Float16 (&r)[16], const T *p, int64_t rowStep, int64_t columns) {
   if (columns >= kLanes) {
 #pragma clang loop unroll(full)
     for (int i = 0; i < 16; ++i)
@@ -150,7 +150,8 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
 }
 
 /// The same for a number of rows that only run time knows.
-ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep, int64_t rows,
+template <typename T>
+ZRT_INLINE void loadTransposed(Float16 (&r)[16], const T *p, int64_t rowStep, int64_t rows,
                                int64_t columns) {
   for (int i = 0; i < 16; ++i)
     r[i] = i < rows ? loadFirst(p + i * rowStep, columns) : splat(0.0f);
@@ -160,8 +161,9 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
 /// Packs up to kTileRows rows of k from element (i, kk) at p[i·rowStep + kk·columnStep], column by
 /// column, kGroupStep floats apart. Sixteen lanes are written at a time: up to 16 floats past the
 /// end are touched.
-[[maybe_unused]] static void packGroup(const float *p, int64_t rowStep, int64_t columnStep,
-                                       int64_t rows, int64_t k, float *packed) {
+template <typename T>
+static void packGroup(const T *p, int64_t rowStep, int64_t columnStep, int64_t rows, int64_t k,
+                      float *packed) {
   if (rowStep == 1 || rows == 1) {
     if (rows == kTileRows)
       for (int64_t kk = 0; kk < k; ++kk)
@@ -183,13 +185,13 @@ ZRT_INLINE void loadTransposed(Float16 (&r)[16], const float *p, int64_t rowStep
   } else {
     for (int64_t kk = 0; kk < k; ++kk)
       for (int64_t i = 0; i < rows; ++i)
-        packed[kk * kGroupStep + i] = p[i * rowStep + kk * columnStep];
+        packed[kk * kGroupStep + i] = single(p + i * rowStep + kk * columnStep);
   }
 }
 
 /// Copies m rows of k contiguous elements to a fixed distance from each other.
-template <int RowStep>
-static void copyRows(const float *p, int64_t rowStep, int64_t m, int64_t k, float *packed) {
+template <int RowStep, typename T>
+static void copyRows(const T *p, int64_t rowStep, int64_t m, int64_t k, float *packed) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t kk = 0; kk < k; kk += kLanes)
       storeFirst(packed + i * RowStep + kk, loadFirst(p + i * rowStep + kk, k - kk), k - kk);
@@ -197,8 +199,9 @@ static void copyRows(const float *p, int64_t rowStep, int64_t m, int64_t k, floa
 
 /// Sixteen columns (or `columns`, the rest zeros) of k rows whose elements follow each other along
 /// the row index: rows of the result are `width` floats apart.
-[[maybe_unused]] static void packTurned(const float *p, int64_t columnStep, int64_t columns,
-                                        int64_t k, float *packed, int64_t width) {
+template <typename T>
+static void packTurned(const T *p, int64_t columnStep, int64_t columns, int64_t k, float *packed,
+                       int64_t width) {
   for (int64_t kk = 0; kk < k; kk += kLanes) {
     Float16 r[16];
     int64_t rows = smaller(kLanes, k - kk);
@@ -219,12 +222,13 @@ static void copyRows(const float *p, int64_t rowStep, int64_t m, int64_t k, floa
 
 /// Packs k rows of n from element (kk, j) at p[kk·rowStep + j·columnStep] into slivers, filled with
 /// zeros to full vectors. The sliver of column j starts at depth·j, depth ≥ k.
-[[maybe_unused]] static void packRight(const float *p, int64_t rowStep, int64_t columnStep,
-                                       int64_t k, int64_t n, float *packed, int64_t depth) {
+template <typename T>
+static void packRight(const T *p, int64_t rowStep, int64_t columnStep, int64_t k, int64_t n,
+                      float *packed, int64_t depth) {
   if (columnStep == 1 || n == 1) {
     const int64_t whole = n / kSliver * kSliver;
     for (int64_t kk = 0; kk < k; ++kk) {
-      const float *from = p + kk * rowStep;
+      const T *from = p + kk * rowStep;
       for (int64_t j = 0; j < whole; j += kSliver)
         for (int64_t v = 0; v < kSliver; v += kLanes) {
           __builtin_prefetch(from + 6 * rowStep + j + v, 0, 3);
@@ -243,7 +247,7 @@ static void copyRows(const float *p, int64_t rowStep, int64_t m, int64_t k, floa
   for (int64_t j = 0; j < n; j += kLanes) {
     int64_t sliver = j / kSliver * kSliver, width = sliverWidth(n, sliver);
     float *column = packed + depth * sliver + (j - sliver);
-    const float *from = p + j * columnStep;
+    const T *from = p + j * columnStep;
     int64_t columns = smaller(kLanes, n - j);
     if (rowStep == 1 || k == 1) {
       packTurned(from, columnStep, columns, k, column, width);
@@ -251,7 +255,7 @@ static void copyRows(const float *p, int64_t rowStep, int64_t m, int64_t k, floa
     }
     for (int64_t kk = 0; kk < k; ++kk)
       for (int64_t i = 0; i < kLanes; ++i)
-        column[kk * width + i] = i < columns ? from[kk * rowStep + i * columnStep] : 0.0f;
+        column[kk * width + i] = i < columns ? single(from + kk * rowStep + i * columnStep) : 0.0f;
   }
 }
 
