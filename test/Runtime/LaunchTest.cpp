@@ -35,6 +35,9 @@ struct Arena {
     return reinterpret_cast<float *>(bytes.data() + operand * kSpacing);
   }
   int32_t *ints(int64_t operand) { return reinterpret_cast<int32_t *>(floats(operand)); }
+  const RandomState *random(int64_t operand) {
+    return reinterpret_cast<const RandomState *>(floats(operand));
+  }
   char *workspace(int64_t operand) { return bytes.data() + operand * kSpacing; }
 };
 
@@ -48,7 +51,7 @@ Program oneLaunch(const Kernel &kernel, int64_t operands, WriteMode mode) {
   row.mode = mode;
   for (int64_t i = 0; i < operands; ++i)
     row.operands.push_back(i * kSpacing);
-  program.segments = {{"eval", 1, {}, {row}}};
+  program.segments = {{"step", SegmentRole::Step, 1, {}, {row}}};
   return program;
 }
 
@@ -76,76 +79,91 @@ void expectSame(const std::vector<char> &got, const Arena &expected, int64_t ope
 
 TEST(Launch, GemmWithAndWithoutBiasAndResidual) {
   auto team = createThreadTeam(1, false);
-  for (bool bias : {false, true})
-    for (bool residual : {false, true})
-      for (bool add : {false, true}) {
-        Kernel kernel;
-        kernel.kind = KernelKind::Gemm;
-        GemmDesc &d = kernel.gemm;
-        d.m = 3, d.n = 5, d.k = 7;
-        d.aRow = 7, d.aCol = 1, d.bRow = 5, d.bCol = 1, d.cRow = d.residualRow = 5;
-        d.hasBias = bias;
-        d.hasResidual = residual;
-        int64_t c = 2 + bias + residual, workspace = c + 1;
-        Arena before, expected;
-        gemm(d, expected.floats(0), expected.floats(1), bias ? expected.floats(2) : nullptr,
-             residual ? expected.floats(2 + bias) : nullptr, expected.floats(c), add,
-             expected.workspace(workspace), *team);
-        EXPECT_NE(expected.bytes, before.bytes);
-        Program program = oneLaunch(kernel, workspace + 1, add ? WriteMode::Add : WriteMode::Write);
-        expectSame(launched(program, before), expected, workspace);
-      }
+  for (ElementType type : {ElementType::f32, ElementType::bf16})
+    for (bool bias : {false, true})
+      for (bool residual : {false, true})
+        for (bool add : {false, true}) {
+          Kernel kernel;
+          kernel.kind = KernelKind::Gemm;
+          GemmDesc &d = kernel.gemm;
+          d.type = type;
+          d.m = 3, d.n = 5, d.k = 7;
+          d.aRow = 7, d.aCol = 1, d.bRow = 5, d.bCol = 1, d.cRow = d.residualRow = 5;
+          d.hasBias = bias;
+          d.hasResidual = residual;
+          int64_t c = 2 + bias + residual, workspace = c + 1;
+          Arena before, expected;
+          gemm(d, expected.floats(0), expected.floats(1), bias ? expected.floats(2) : nullptr,
+               residual ? expected.floats(2 + bias) : nullptr, expected.floats(c), add,
+               expected.workspace(workspace), *team);
+          EXPECT_NE(expected.bytes, before.bytes);
+          Program program =
+              oneLaunch(kernel, workspace + 1, add ? WriteMode::Add : WriteMode::Write);
+          expectSame(launched(program, before), expected, workspace);
+        }
 }
 
 TEST(Launch, Attention) {
   auto team = createThreadTeam(1, false);
-  Kernel kernel;
-  kernel.kind = KernelKind::Attention;
-  AttentionDesc &d = kernel.attention;
-  d.batch = 2;
-  d.queryLen = d.keyLen = 5;
-  d.heads = d.kvHeads = 2;
-  d.headDim = 8;
-  d.scale = 0.35f;
-  d.causal = true;
-  d.q = d.k = d.v = d.out = d.dOut = d.dQ = d.dK = d.dV = {80, 16, 8};
-  Arena before, expected;
-  attentionForward(d, expected.floats(0), expected.floats(1), expected.floats(2),
-                   expected.floats(3), expected.floats(4), expected.workspace(5), *team);
-  EXPECT_NE(expected.bytes, before.bytes);
-  expectSame(launched(oneLaunch(kernel, 6, WriteMode::Write), before), expected, 5);
+  for (double rate : {0.0, 0.25}) {
+    Kernel kernel;
+    kernel.kind = KernelKind::Attention;
+    AttentionDesc &d = kernel.attention;
+    d.dropoutRate = rate;
+    d.batch = 2;
+    d.queryLen = d.keyLen = 5;
+    d.heads = d.kvHeads = 2;
+    d.headDim = 8;
+    d.scale = 0.35f;
+    d.causal = true;
+    d.q = d.k = d.v = d.out = d.dOut = d.dQ = d.dK = d.dV = {80, 16, 8};
+    const bool drops = rate > 0.0;
+    Arena before, expected;
+    attentionForward(d, expected.floats(0), expected.floats(1), expected.floats(2),
+                     expected.floats(3), expected.floats(4), drops ? expected.random(5) : nullptr,
+                     expected.workspace(5 + drops), *team);
+    EXPECT_NE(expected.bytes, before.bytes);
+    expectSame(launched(oneLaunch(kernel, 6 + drops, WriteMode::Write), before), expected,
+               5 + drops);
 
-  d.backward = true;
-  Arena backward;
-  backward.bytes = before.bytes = expected.bytes; // with a true logSumExp
-  attentionBackward(d, backward.floats(0), backward.floats(1), backward.floats(2),
-                    backward.floats(3), backward.floats(4), backward.floats(5), backward.floats(6),
-                    backward.floats(7), backward.floats(8), backward.workspace(9), *team);
-  EXPECT_NE(backward.bytes, before.bytes);
-  expectSame(launched(oneLaunch(kernel, 10, WriteMode::Write), before), backward, 9);
+    d.backward = true;
+    Arena backward;
+    backward.bytes = before.bytes = expected.bytes; // with a true logSumExp
+    attentionBackward(d, backward.floats(0), backward.floats(1), backward.floats(2),
+                      backward.floats(3), backward.floats(4), backward.floats(5),
+                      backward.floats(6), backward.floats(7), backward.floats(8),
+                      drops ? backward.random(9) : nullptr, backward.workspace(9 + drops), *team);
+    EXPECT_NE(backward.bytes, before.bytes);
+    expectSame(launched(oneLaunch(kernel, 10 + drops, WriteMode::Write), before), backward,
+               9 + drops);
+  }
 }
 
-TEST(Launch, CrossEntropy) {
+TEST(Launch, CrossEntropyWithAndWithoutGradient) {
   auto team = createThreadTeam(1, false);
-  Kernel kernel;
-  kernel.kind = KernelKind::CrossEntropy;
-  kernel.crossEntropy = {4, 6, -100};
-  Arena before;
-  const int32_t labels[] = {5, -100, 0, 3};
-  std::memcpy(before.ints(1), labels, sizeof labels);
-  Arena expected = before;
-  crossEntropyWithGrad(kernel.crossEntropy, expected.floats(0), expected.ints(1),
-                       *expected.floats(2), expected.floats(3), expected.floats(4),
-                       expected.workspace(5), *team);
-  EXPECT_NE(expected.bytes, before.bytes);
-  expectSame(launched(oneLaunch(kernel, 6, WriteMode::Write), before), expected, 5);
+  for (bool withGradient : {false, true}) {
+    Kernel kernel;
+    kernel.kind = KernelKind::CrossEntropy;
+    kernel.crossEntropy = {ElementType::f32, withGradient, 4, 6, -100};
+    Arena before;
+    const int32_t labels[] = {5, -100, 0, 3};
+    std::memcpy(before.ints(1), labels, sizeof labels);
+    Arena expected = before;
+    crossEntropy(kernel.crossEntropy, expected.floats(0), expected.ints(1), *expected.floats(2),
+                 expected.floats(3), withGradient ? expected.floats(4) : nullptr,
+                 expected.workspace(5), *team);
+    EXPECT_NE(expected.bytes, before.bytes);
+    const int64_t operands = 4 + withGradient;
+    expectSame(launched(oneLaunch(kernel, operands + 1, WriteMode::Write), before), expected,
+               operands);
+  }
 }
 
 TEST(Launch, ScatterWritesAndAdds) {
   auto team = createThreadTeam(1, false);
   Kernel kernel;
   kernel.kind = KernelKind::Scatter;
-  kernel.scatter = {6, 4, 5};
+  kernel.scatter = {ElementType::f32, ElementType::f32, 6, 4, 5};
   for (bool add : {false, true}) {
     Arena before;
     const int32_t indices[] = {4, 0, 4, 1, 1, 4};
@@ -180,13 +198,13 @@ TEST(Launch, CreateWantsTheWorkspaceThatTheKernelNeeds) {
   Kernel kernel;
   kernel.name = "embed_grad";
   kernel.kind = KernelKind::Scatter;
-  kernel.scatter = {600, 4, 5};
+  kernel.scatter = {ElementType::f32, ElementType::f32, 600, 4, 5};
   int64_t needed = workspaceBytes(kernel.scatter, 1);
   ASSERT_GT(needed, 0);
   std::string error;
   Program program = oneLaunch(kernel, 3, WriteMode::Write);
   EXPECT_FALSE(Session::create(program, {}, {}, error));
-  EXPECT_EQ(error, "segment 'eval', row 0: expects a workspace of " + std::to_string(needed) +
+  EXPECT_EQ(error, "segment 'step', row 0: expects a workspace of " + std::to_string(needed) +
                        " bytes for kernel 'embed_grad'");
   program.segments[0].rows[0].operands.push_back(program.arenaBytes - needed + 64);
   EXPECT_FALSE(Session::create(program, {}, {}, error));
