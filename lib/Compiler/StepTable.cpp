@@ -276,6 +276,12 @@ private:
       row.operands = {cellOffset(seed.getCount()), cellOffset(seed.getSeed())};
       return true;
     }
+    if (auto random = dyn_cast<ir::RandomOp>(op)) {
+      row.opcode = zrt::Opcode::SetRandom;
+      program.microBatch = random.getSamples();
+      row.operands = {cellOffset(random.getCell())};
+      return true;
+    }
     if (auto norm = dyn_cast<ir::NormOp>(op)) {
       row.opcode = zrt::Opcode::Norm;
       row.operands = {cellOffset(norm.getCell())};
@@ -357,7 +363,7 @@ private:
       return slotAddress(dyn_cast_or_null<ir::AccumulateOp>(sinkOf(launch.getResult(i))));
     case ir::PlaceKind::Cell:
       if (auto set = dyn_cast_or_null<ir::SetOp>(sinkOf(launch.getResult(i))))
-        return cellAddress(set.getCell(), segment);
+        return cellAddress(set.getCell(), set.getValue().getType(), segment);
     }
     return {};
   }
@@ -396,14 +402,10 @@ private:
     return op ? static_cast<int64_t>(op.getOffset().value_or(-1)) : -1;
   }
 
-  /// A cell with an element a run moves from run to run.
-  Address cellAddress(StringRef cell, ir::SegmentOp segment) {
-    auto type = cast<RankedTensorType>(index.cells.lookup(cell).getType());
-    int64_t width = bytesOf(type) / std::max<int64_t>(type.getNumElements(), 1);
-    bool perRun = type.getRank() == 1 &&
-                  type.getDimSize(0) == static_cast<int64_t>(segment.getTimes()) &&
-                  segment.getTimes() > 1;
-    return {cellOffset(cell), perRun ? width : 0};
+  /// A cell that holds a value, or one such value a run, in which case it moves from run to run.
+  Address cellAddress(StringRef cell, Type value, ir::SegmentOp segment) {
+    bool perRun = index.cells.lookup(cell).getType() != value && segment.getTimes() > 1;
+    return {cellOffset(cell), perRun ? bytesOf(value) : 0};
   }
 
   Address addressOf(Value value, ir::SegmentOp segment) {
@@ -425,7 +427,7 @@ private:
     if (auto barrier = dyn_cast<nn::BarrierOp>(op))
       return addressOf(barrier.getInput(), segment);
     if (auto scalar = dyn_cast<ir::ScalarOp>(op))
-      return cellAddress(scalar.getCell(), segment);
+      return cellAddress(scalar.getCell(), scalar.getType(), segment);
     if (auto view = dyn_cast<ir::ViewOp>(op)) {
       StringRef bucket = cast<ir::FullType>(view.getFull().getType()).getBucket().getValue();
       ir::SlotOp slot = index.slot(bucket, view.getParam());

@@ -27,14 +27,36 @@ double dot(const double *a, const double *b, int64_t length) {
   return sum;
 }
 
+/// What is left of the probability of key s under one query and head: 0 where it is dropped, else
+/// the factor that scales it up. Without a key, nothing is dropped.
+template <typename OpT> struct Drop {
+  Drop(OpT op, const Array *random, int64_t queries, int64_t keys)
+      : random(random), queries(queries), keys(keys) {
+    if (!random)
+      return;
+    rate = op.getDropout()->convertToDouble();
+    site = static_cast<int64_t>(*op.getSite());
+  }
+  double operator()(int64_t batch, int64_t head, int64_t query, int64_t s) const {
+    return random ? dropoutFactor(*random, rate, site, batch, (head * queries + query) * keys + s)
+                  : 1.0;
+  }
+  const Array *random;
+  int64_t queries, keys, site = 0;
+  double rate = 0.0;
+};
+
 /// Keys that a query at time t sees.
 int64_t visible(bool causal, int64_t t, int64_t keyTime) { return causal ? t + 1 : keyTime; }
 
-Results attention(nn::AttentionOp op, Operands x) {
+FailureOr<Results> attention(nn::AttentionOp op, Operands x) {
+  if (op.getDropout() && !op.getRandom())
+    return op.emitOpError("expects dropout with a key: run nn-autodiff first");
   const Array &q = *x[0], &k = *x[1], &v = *x[2];
   double scale = op.getScale().convertToDouble();
   Rows rows(q), keyRows(k);
   int64_t batches = q.shape[0], group = keyRows.heads ? rows.heads / keyRows.heads : 1;
+  Drop left(op, x.size() > 3 ? x[3] : nullptr, rows.time, keyRows.time);
   Array out(q.shape, /*isFloat=*/true);
   Array lse({batches, rows.heads, rows.time}, /*isFloat=*/true);
 
@@ -54,7 +76,8 @@ Results attention(nn::AttentionOp op, Operands x) {
         lse.f[(b * rows.heads + h) * rows.time + t] = logSum;
         for (int64_t s = 0; s < keys; ++s)
           for (int64_t d = 0; d < rows.depth; ++d)
-            out.f[query + d] += std::exp(score[s] - logSum) * v.f[keyRows(b, s, h / group) + d];
+            out.f[query + d] += left(b, h, t, s) * std::exp(score[s] - logSum) *
+                                v.f[keyRows(b, s, h / group) + d];
       }
   Results results;
   results.push_back(std::move(out));
@@ -62,14 +85,16 @@ Results attention(nn::AttentionOp op, Operands x) {
   return results;
 }
 
-// With p = exp(scale·q·k - lse): dv = Σ p·do; dp = do·v; ds = p·(dp - do·out); dq = scale·Σ ds·k;
-// dk = scale·Σ ds·q (Dao et al., arXiv 2205.14135, appendix B.2).
+// With p = exp(scale·q·k - lse), m what dropout leaves of it: dv = Σ m·p·do; dp = m·do·v;
+// ds = p·(dp - do·out); dq = scale·Σ ds·k; dk = scale·Σ ds·q (Dao et al., arXiv 2205.14135,
+// appendix B.2 and B.4).
 Results attentionGrad(nn::AttentionGradOp op, Operands x) {
   const Array &q = *x[0], &k = *x[1], &v = *x[2], &out = *x[3], &lse = *x[4], &dout = *x[5];
   double scale = op.getScale().convertToDouble();
   Rows rows(q), keyRows(k);
   int64_t batches = q.shape[0], depth = rows.depth;
   int64_t group = keyRows.heads ? rows.heads / keyRows.heads : 1;
+  Drop left(op, x.size() > 6 ? x[6] : nullptr, rows.time, keyRows.time);
   Array dq(q.shape, true), dk(k.shape, true), dv(v.shape, true);
 
   for (int64_t b = 0; b < batches; ++b)
@@ -81,9 +106,10 @@ Results attentionGrad(nn::AttentionGradOp op, Operands x) {
         for (int64_t s = 0; s < visible(op.getCausal(), t, keyRows.time); ++s) {
           int64_t key = keyRows(b, s, h / group);
           double p = std::exp(scale * dot(&q.f[query], &k.f[key], depth) - logSum);
-          double ds = p * (dot(&dout.f[query], &v.f[key], depth) - mean);
+          double factor = left(b, h, t, s);
+          double ds = p * (factor * dot(&dout.f[query], &v.f[key], depth) - mean);
           for (int64_t d = 0; d < depth; ++d) {
-            dv.f[key + d] += p * dout.f[query + d];
+            dv.f[key + d] += factor * p * dout.f[query + d];
             dq.f[query + d] += scale * ds * k.f[key + d];
             dk.f[key + d] += scale * ds * q.f[query + d];
           }

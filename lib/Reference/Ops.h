@@ -36,6 +36,11 @@ void put(const Array &from, Array &into, llvm::ArrayRef<int64_t> target);
 mlir::LogicalResult checkIndices(mlir::Operation *op, const Array &indices, int64_t bound,
                                  std::optional<int64_t> ignore = std::nullopt);
 
+/// What dropout multiplies element `element` of sample `sample` of the batch by: 0, or
+/// 1 / (1 − rate), rounded to f32.
+double dropoutFactor(const Array &random, double rate, int64_t site, int64_t sample,
+                     int64_t element);
+
 // Elementary functions that several files need.
 double normalCdf(double x);
 double sigmoid(double x);
@@ -47,6 +52,8 @@ void registerReduce(Registry &registry);
 void registerContract(Registry &registry);
 void registerIndex(Registry &registry);
 void registerNorm(Registry &registry);
+void registerDropout(Registry &registry);
+void registerRotary(Registry &registry);
 void registerAttention(Registry &registry);
 void registerLoss(Registry &registry);
 

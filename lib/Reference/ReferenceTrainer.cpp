@@ -83,7 +83,7 @@ FailureOr<int64_t> ReferenceTrainer::countLabels(ArrayRef<SmallVector<Array>> ba
   for (unsigned i = 0; i < countFunction.getNumArguments(); ++i) {
     std::string name = argumentName(countFunction, i);
     std::optional<unsigned> same;
-    for (unsigned j = 0; j + 1 < jointFunction.getNumArguments(); ++j)
+    for (unsigned j = 0; j < batchArguments(); ++j)
       if (argumentName(jointFunction, j) == name)
         same = j;
     if (!same)
@@ -98,10 +98,26 @@ FailureOr<int64_t> ReferenceTrainer::countLabels(ArrayRef<SmallVector<Array>> ba
   return (*results)[0].i[0];
 }
 
-LogicalResult ReferenceTrainer::accumulate(ArrayRef<Array> batch, double seed, Gradients &gradients,
-                                           double &loss) const {
+/// All arguments but the seed, which is last, and what keys dropout, which stands before it.
+int64_t ReferenceTrainer::batchArguments() const {
+  func::FuncOp function = joint;
+  unsigned count = function.getNumArguments();
+  bool drops = count >= 2 && function.getArgAttr(count - 2, "nn.random");
+  return count - (drops ? 2 : 1);
+}
+
+/// Seed, step and the number of the micro-step's first sample: every micro-step has as many.
+Array ReferenceTrainer::randomState(ArrayRef<Array> batch, int64_t microStep) const {
+  auto low = static_cast<uint32_t>(dropoutSeed), high = static_cast<uint32_t>(dropoutSeed >> 32);
+  return Array::integers({4}, {low, high, taken, microStep * batch.front().shape.front()});
+}
+
+LogicalResult ReferenceTrainer::accumulate(ArrayRef<Array> batch, int64_t microStep, double seed,
+                                           Gradients &gradients, double &loss) const {
   func::FuncOp jointFunction = joint;
   SmallVector<Array> arguments(batch);
+  if (batchArguments() + 2 == jointFunction.getNumArguments())
+    arguments.push_back(randomState(batch, microStep));
   arguments.push_back(Array::scalar(seed));
   FailureOr<Results> results = evaluate(jointFunction, arguments, weights, *registry);
   if (failed(results))
@@ -122,8 +138,8 @@ FailureOr<StepResult> ReferenceTrainer::step(ArrayRef<SmallVector<Array>> batche
   if (batches.empty())
     return joint.emitError() << "expects at least one micro-step, got none";
   for (const SmallVector<Array> &batch : batches)
-    if (batch.size() + 1 != joint.getNumArguments())
-      return joint.emitError() << "expects " << joint.getNumArguments() - 1
+    if (static_cast<int64_t>(batch.size()) != batchArguments())
+      return joint.emitError() << "expects " << batchArguments()
                                << " batch arguments, got " << batch.size();
   FailureOr<int64_t> labels = countLabels(batches);
   if (failed(labels))

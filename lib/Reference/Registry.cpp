@@ -16,6 +16,8 @@ const Registry &Registry::standard() {
     registerContract(all);
     registerIndex(all);
     registerNorm(all);
+    registerDropout(all);
+    registerRotary(all);
     registerAttention(all);
     registerLoss(all);
     return all;

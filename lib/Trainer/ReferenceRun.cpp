@@ -3,6 +3,7 @@
 #include "zero/Trainer/ReferenceRun.h"
 
 #include "zero/Dialect/NN/NN.h"
+#include "zero/Passes/Dropout.h"
 #include "zero/Passes/ForwardFunction.h"
 #include "zero/Runtime/InitialValues.h"
 #include "zero/Trainer/Trainer.h"
@@ -103,6 +104,7 @@ ReferenceRun::create(Compiler &compiler, ModuleOp module, const TrainOptions &op
   if (failed(made))
     return compilerError(compiler);
   run->trainer.emplace(std::move(*made));
+  run->trainer->setDropoutSeed(options.seed);
   llvm::append_range(run->heard, takeLines(compiler));
   return run;
 }
@@ -110,8 +112,7 @@ ReferenceRun::create(Compiler &compiler, ModuleOp module, const TrainOptions &op
 llvm::Error ReferenceRun::openInputs(ModuleOp module, const TrainOptions &options) {
   auto joint = module.lookupSymbol<func::FuncOp>(kJointName);
   auto count = module.lookupSymbol<func::FuncOp>(kCountName);
-  // The seed is the last argument.
-  for (unsigned i = 0; joint && i + 1 < joint.getNumArguments(); ++i) {
+  for (unsigned i = 0; joint && i < batchArgumentCount(joint); ++i) {
     auto type = cast<RankedTensorType>(joint.getArgumentTypes()[i]);
     std::optional<BatchType> element = batchType(type.getElementType());
     if (!element)

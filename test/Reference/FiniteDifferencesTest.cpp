@@ -131,6 +131,17 @@ std::vector<Case> allCases() {
   for (Shape shape : {Shape{1}, Shape{7}, Shape{3, 5}, Shape{3, 1, 5}})
     add({"softmax", {floats(shape)}});
 
+  add({"dropout", {floats({3, 7}), indices({4}, 100)}, "{rate = 0.5 : f64, samples = 3, site = 2, "
+       "operandSegmentSizes = array<i32: 1, 1, 0>}"});
+  add({"dropout", {floats({6, 5}), indices({4}, 100), indices({1}, 9)}, "{rate = 0.1 : f64, samples = 3, "
+       "operandSegmentSizes = array<i32: 1, 1, 1>}"});
+
+  add({"rotary", {floats({2, 5, 3, 4})}, "{frequencies = array<f64: 1.0, 0.1>}"});
+  add({"rotary",
+       {floats({1, 7, 1, 6})},
+       "{frequencies = array<f64: 1.0, 0.3, 0.02>, factor = 1.3 : f64, inverse}"});
+  add({"rotary", {floats({3, 1, 1, 2})}, "{frequencies = array<f64: 1.0>, factor = 0.5 : f64}"});
+
   add({"attention",
        {floats({1, 5, 3, 7}), floats({1, 5, 3, 7}), floats({1, 5, 3, 7})},
        "{scale = 0.5 : f64, causal}",
@@ -146,6 +157,15 @@ std::vector<Case> allCases() {
   add({"attention",
        {floats({1, 1, 1, 1}), floats({1, 1, 1, 1}), floats({1, 1, 1, 1})},
        "{scale = 1.0 : f64, causal}",
+       1});
+
+  add({"attention",
+       {floats({2, 5, 4, 3}), floats({2, 5, 2, 3}), floats({2, 5, 2, 3}), indices({4}, 100)},
+       "{scale = 0.5 : f64, causal, dropout = 0.3 : f64, site = 7}",
+       1});
+  add({"attention",
+       {floats({1, 3, 2, 5}), floats({1, 7, 1, 5}), floats({1, 7, 1, 5}), indices({4}, 100)},
+       "{scale = 0.3 : f64, dropout = 0.5 : f64, site = 1}",
        1});
 
   add({"cross_entropy", {floats({3, 5}), labels({3}, {4, 0, 2})}, "{ignore = -100}"});

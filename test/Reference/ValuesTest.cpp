@@ -190,6 +190,41 @@ TEST_F(Values, attention) {
   expectNear(z[0], {1, 2, 1, 1}, {14, 14});
 }
 
+// Philox4x32-10 of counter 0 and key 0 is 6627e8d5 e169c58d bc57ac4c 9b00dbd8 (Random123's
+// kat_vectors): as parts of 2^32 0.399, 0.881, 0.736 and 0.606. At rate 0.625 the first and the last
+// are dropped, and the others multiplied by 1/0.375 = 8/3, rounded to f32.
+TEST_F(Values, dropout) {
+  Results y = run(R"(
+    func.func @f(%x: tensor<1x4xf32>, %r: tensor<4xi32>, %s: tensor<1xi32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
+      %a = nn.dropout %x rate 0.625 keyed by %r samples 1 site 0 : tensor<1x4xf32>
+      %b = nn.dropout %x rate 0.625 keyed by %r, %s samples 1 : tensor<1x4xf32>
+      return %a, %b : tensor<1x4xf32>, tensor<1x4xf32>
+    })",
+                  {Array::floats({1, 4}, {1, 3, 6, 9}), Array::integers({4}, {0, 0, 0, 0}),
+                   Array::integers({1}, {0})});
+  ASSERT_EQ(y.size(), 2u) << messages;
+  expectNear(y[0], {1, 4}, {0, 8, 16, 0}, 1e-6);
+  expectNear(y[1], {1, 4}, {0, 8, 16, 0}, 1e-6);
+}
+
+// The head of `attention`, whose probability of query i and key j is element 2i + j: the words above.
+// At rate 0.5 the first is dropped and the others are doubled. The first query sees one key, which
+// is dropped: 0. The second gives 2 · (8/4 + 16 · 3/4) = 28. The log-sums know nothing of it.
+TEST_F(Values, attentionDropout) {
+  Results y = run(R"(
+    func.func @f(%q: tensor<1x2x1x1xf32>, %k: tensor<1x2x1x1xf32>, %v: tensor<1x2x1x1xf32>, %r: tensor<4xi32>) -> (tensor<1x2x1x1xf32>, tensor<1x1x2xf32>) {
+      %o, %l = nn.attention %q, %k, %v, %r scale 1.0 causal dropout 0.5 site 0
+          : (tensor<1x2x1x1xf32>, tensor<1x2x1x1xf32>, tensor<1x2x1x1xf32>, tensor<4xi32>) -> (tensor<1x2x1x1xf32>, tensor<1x1x2xf32>)
+      return %o, %l : tensor<1x2x1x1xf32>, tensor<1x1x2xf32>
+    })",
+                  {Array::floats({1, 2, 1, 1}, {1, 1}),
+                   Array::floats({1, 2, 1, 1}, {0, std::log(3.0)}),
+                   Array::floats({1, 2, 1, 1}, {8, 16}), Array::integers({4}, {0, 0, 0, 0})});
+  ASSERT_EQ(y.size(), 2u) << messages;
+  expectNear(y[0], {1, 2, 1, 1}, {0, 28});
+  expectNear(y[1], {1, 1, 2}, {0, std::log(4.0)});
+}
+
 // Rows [0, ln 3] with labels 0 and ignored: -ln(1/4) = ln 4; seed 1/2 halves the loss, and the
 // gradient is (softmax - onehot)/2 = [-3/8, 3/8], then zeros.
 TEST_F(Values, crossEntropy) {

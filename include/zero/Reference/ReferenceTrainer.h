@@ -53,8 +53,11 @@ public:
                                                   const Optimizer &optimizer, LearningRate rate,
                                                   const Registry &registry = Registry::standard());
 
+  /// What dropout is keyed by, with the steps taken and the samples' numbers; 0 unless set.
+  void setDropoutSeed(uint64_t seed) { dropoutSeed = seed; }
+
   /// One step on `batches[micro-step][argument]`, in the order of `@joint`'s arguments without the
-  /// seed. Fails with a diagnostic on what the interpreter refuses, and on a loss or gradient that
+  /// seed and what keys dropout. Fails with a diagnostic on what the interpreter refuses, and on a loss or gradient that
   /// is not finite: step and first parameter are named, and the weights are as before the step.
   mlir::FailureOr<StepResult> step(llvm::ArrayRef<llvm::SmallVector<Array>> batches);
 
@@ -69,8 +72,10 @@ private:
 
   ReferenceTrainer() = default;
   mlir::FailureOr<int64_t> countLabels(llvm::ArrayRef<llvm::SmallVector<Array>> batches) const;
-  mlir::LogicalResult accumulate(llvm::ArrayRef<Array> batch, double seed, Gradients &gradients,
-                                 double &loss) const;
+  mlir::LogicalResult accumulate(llvm::ArrayRef<Array> batch, int64_t microStep, double seed,
+                                 Gradients &gradients, double &loss) const;
+  int64_t batchArguments() const;
+  Array randomState(llvm::ArrayRef<Array> batch, int64_t microStep) const;
   void update(llvm::StringRef name, llvm::ArrayRef<double> gradient, double clipFactor,
               double rate);
 
@@ -82,6 +87,7 @@ private:
   Optimizer optimizer;
   LearningRate rate;
   const Registry *registry = nullptr;
+  uint64_t dropoutSeed = 0;
   int64_t taken = 0;
 };
 

@@ -1,6 +1,6 @@
 //===- Attention.cpp - scaled dot-product attention -------------------------===//
 
-#include "Shapes.h"
+#include "Dropout.h"
 
 using namespace mlir;
 using namespace zero::nn;
@@ -32,6 +32,26 @@ static LogicalResult checkAttention(MaybeLocation location, RankedTensorType q, 
                  scale.convertToDouble()); // (C5)
 }
 
+/// (C8) the rate, (C9) the key of dropped probabilities.
+static LogicalResult checkAttentionDropout(MaybeLocation location, RankedTensorType q,
+                                           RankedTensorType k,
+                                           const std::optional<llvm::APFloat> &rate,
+                                           std::optional<int64_t> site, bool keyed) {
+  if (rate && failed(checkDropoutRate(location, *rate))) // (C8)
+    return failure();
+  bool together = site.has_value() == keyed && (rate || !keyed);
+  if (failed(expects(location, together,
+                     "a rate, a key and a site of dropout together, or a rate alone, got ",
+                     rate ? "a" : "no", " rate, ", keyed ? "a" : "no", " key and ",
+                     site ? "a" : "no", " site")) || // (C9)
+      failed(checkDropoutSite(location, site)))
+    return failure();
+  int64_t perSample = saturatingProduct(saturatingProduct(q.getDimSize(1), q.getDimSize(2)),
+                                        k.getDimSize(1));
+  return expects(location, !rate || perSample <= kMaxSampleElements,
+                 "at most 2^34 probabilities a sample under dropout, got ", perSample);
+}
+
 /// The log of each row's sum of exponentials: [batch, head, time].
 static RankedTensorType lseType(RankedTensorType q) {
   return RankedTensorType::get({q.getDimSize(0), q.getDimSize(2), q.getDimSize(1)},
@@ -48,8 +68,11 @@ static int64_t attentionFlops(Value q, Value k, int64_t products, bool causal) {
 
 NN_INFER(AttentionOp) {
   FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
-  if (failed(types) || failed(checkAttention(location, (*types)[0], (*types)[1], (*types)[2],
-                                             adaptor.getScale(), adaptor.getCausal())))
+  if (failed(types) ||
+      failed(checkAttention(location, (*types)[0], (*types)[1], (*types)[2], adaptor.getScale(),
+                            adaptor.getCausal())) ||
+      failed(checkAttentionDropout(location, (*types)[0], (*types)[1], adaptor.getDropout(),
+                                   adaptor.getSite(), static_cast<bool>(adaptor.getRandom()))))
     return failure();
   RankedTensorType q = types->front();
   inferred.append({q, lseType(q)});
@@ -59,8 +82,11 @@ NN_KERNEL(AttentionOp, KernelFamily::Attention, attentionFlops(getQ(), getK(), 2
 
 NN_INFER(AttentionGradOp) {
   FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
-  if (failed(types) || failed(checkAttention(location, (*types)[0], (*types)[1], (*types)[2],
-                                             adaptor.getScale(), adaptor.getCausal())))
+  if (failed(types) ||
+      failed(checkAttention(location, (*types)[0], (*types)[1], (*types)[2], adaptor.getScale(),
+                            adaptor.getCausal())) ||
+      failed(checkAttentionDropout(location, (*types)[0], (*types)[1], adaptor.getDropout(),
+                                   adaptor.getSite(), static_cast<bool>(adaptor.getRandom()))))
     return failure();
   RankedTensorType q = (*types)[0], out = (*types)[3], lse = (*types)[4], dout = (*types)[5];
   if (failed(expects(location, out == q && dout == q, "out and its cotangent of type ", q, ", got ",

@@ -1,4 +1,4 @@
-//===- VjpComposite.cpp - products of norms, attention and losses -----------===//
+//===- VjpComposite.cpp - products of norms, rotations, attention and losses -===//
 //
 // Composites keep their meaning in backward: most have an op for their gradient.
 //
@@ -28,12 +28,21 @@ static LogicalResult differentiate(SoftmaxOp op, Vjp &vjp) {
 }
 NN_DEFINE_VJP(SoftmaxOp)
 
+static LogicalResult differentiate(DropoutOp op, Vjp &vjp) {
+  // Linear in its input: the cotangent meets the mask that the value met.
+  vjp.set(0, vjp.emit<DropoutOp>(vjp.cotangent(), op.getRateAttr(), op.getRandom(),
+                                 op.getSiteValue(), op.getSamplesAttr(), op.getSiteAttr()));
+  return success();
+}
+NN_DEFINE_VJP(DropoutOp)
+
 static LogicalResult differentiate(AttentionOp op, Vjp &vjp) {
   if (vjp.cotangent(1))
     return op.emitOpError("expects its second result to be used by gradients only, got a loss that "
                           "depends on it");
   Value dq = vjp.emit<AttentionGradOp>(op.getQ(), op.getK(), op.getV(), op.getOut(), op.getLse(),
-                                       vjp.cotangent(), op.getScaleAttr(), op.getCausalAttr());
+                                       vjp.cotangent(), op.getRandom(), op.getScaleAttr(),
+                                       op.getCausalAttr(), op.getDropoutAttr(), op.getSiteAttr());
   for (OpResult gradient : dq.getDefiningOp()->getResults())
     if (vjp.wants(gradient.getResultNumber()))
       vjp.set(gradient.getResultNumber(), gradient);

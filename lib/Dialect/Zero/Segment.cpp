@@ -170,6 +170,18 @@ LogicalResult SeedOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+LogicalResult RandomOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto cell = lookup<CellOp>(*this, getCellAttr(), symbols); // (C1)
+  if (!cell)
+    return failure();
+  auto words = RankedTensorType::get({4}, IntegerType::get(getContext(), 32));
+  if (cell.getTensorType() != words)
+    return emitOpError() << "expects a cell of " << words << ", got " << cell.getTensorType();
+  if (auto samples = static_cast<int64_t>(getSamples()); samples < 1) // (C2)
+    return emitOpError() << "expects at least one sample, got " << samples;
+  return success();
+}
+
 LogicalResult ScalarOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto cell = lookup<CellOp>(*this, getCellAttr(), symbols); // (C1)
   return cell ? verifyCellHolds(*this, cell, getResult().getType()) : failure();

@@ -14,6 +14,7 @@
 
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
+#include "zero/Passes/Dropout.h"
 #include "zero/Passes/ForwardFunction.h"
 #include "zero/Passes/Passes.h"
 #include "zero/Passes/Views.h"
@@ -196,6 +197,8 @@ private:
   }
 
   LogicalResult differentiate(func::FuncOp forward) {
+    if (failed(keyDropout(forward)))
+      return failure();
     Operation *terminator = forward.front().getTerminator();
     Value loss = terminator->getOperand(0);
     OpBuilder builder(terminator);

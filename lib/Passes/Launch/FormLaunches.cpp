@@ -121,6 +121,7 @@ public:
     mergeEqual(joint);
     if (failed(checkIndices(joint)))
       return signalPassFailure();
+    passSites(joint);
     FailureOr<std::vector<Group>> groups = formGroups(joint.front());
     if (failed(groups))
       return signalPassFailure();
@@ -158,6 +159,35 @@ private:
     IRRewriter rewriter(joint.getContext());
     DominanceInfo dominance(joint);
     eliminateCommonSubExpressions(rewriter, dominance, joint);
+  }
+
+  /// The numbers of dropouts become operands, slices of one list, so that equal layers share a
+  /// kernel. Attention's stay attributes of its descriptor: no code depends on them.
+  static void passSites(func::FuncOp joint) {
+    SmallVector<nn::DropoutOp> dropouts;
+    int64_t count = 0;
+    for (auto dropout : joint.getOps<nn::DropoutOp>())
+      if (dropout.getSite()) {
+        dropouts.push_back(dropout);
+        count = std::max(count, static_cast<int64_t>(*dropout.getSite()) + 1);
+      }
+    if (dropouts.empty())
+      return;
+    OpBuilder builder = OpBuilder::atBlockBegin(&joint.front());
+    Location loc = joint.getLoc();
+    Value sites =
+        nn::IotaOp::create(builder, loc, RankedTensorType::get({count}, builder.getI32Type()), 0);
+    DenseMap<int64_t, Value> slices;
+    for (nn::DropoutOp dropout : dropouts) {
+      int64_t site = static_cast<int64_t>(*dropout.getSite());
+      Value &slice = slices[site];
+      if (!slice)
+        slice =
+            nn::SliceOp::create(builder, loc, sites, ArrayRef<int64_t>(site), ArrayRef<int64_t>(1))
+                .getResult();
+      dropout.getSiteValueMutable().assign(slice);
+      dropout.removeSiteAttr();
+    }
   }
 
   /// The family's main op names the kernel: the GEMM of a GEMM, the norm of a norm.

@@ -8,6 +8,8 @@ using namespace mlir;
 namespace zero {
 
 bool isElementwise(Operation *op) {
+  if (isa<nn::DropoutOp>(op)) // an element depends on its place
+    return false;
   auto kernel = dyn_cast<nn::KernelOpInterface>(op);
   return kernel && kernel.getKernelFamily() == nn::KernelFamily::Elementwise;
 }

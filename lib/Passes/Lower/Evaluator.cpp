@@ -4,6 +4,7 @@
 #include "BodyViews.h"
 
 #include "zero/Passes/Views.h"
+#include "zero/Runtime/Random.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -69,6 +70,7 @@ Value Evaluator::compute(Operation *op, Value value, ArrayRef<Index> indices, Va
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](nn::ConstantOp) { return constant(op, indices, mask); })
       .Case([&](nn::IotaOp) { return iota(op, indices); })
+      .Case([&](nn::DropoutOp) { return dropped(op, indices, mask); })
       .Case<nn::ConcatOp, nn::PadOp>([&](auto) { return pieced(op, indices, mask); })
       .Case<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(
           [&](auto) { return rowOp(op, indices, mask); })
@@ -106,6 +108,55 @@ Value Evaluator::iota(Operation *op, ArrayRef<Index> indices) {
     return arith::SIToFPOp::create(b, type, value);
   return element.getIntOrFloatBitWidth() < 64 ? arith::TruncIOp::create(b, type, value).getResult()
                                               : value;
+}
+
+/// The words that a mask is keyed by are loaded once a row, where `prepare` asks for them.
+MaskKey Evaluator::maskKey(Operation *op) {
+  auto dropout = cast<nn::DropoutOp>(op);
+  auto word = [&](int64_t i) { return at(dropout.getRandom(), Index(i), nullptr); };
+  Value site;
+  if (dropout.getSiteValue())
+    site = at(dropout.getSiteValue(), Index(0), nullptr);
+  else
+    site = arith::ConstantOp::create(
+        b, b.getI32IntegerAttr(static_cast<int32_t>(dropout.getSite().value_or(0))));
+  return {word(0), word(1), word(2), site, word(3)};
+}
+
+/// The mask's place is the element's in the op's own result, wherever the op stands in its group.
+Value Evaluator::dropped(Operation *op, ArrayRef<Index> indices, Value mask) {
+  auto dropout = cast<nn::DropoutOp>(op);
+  SmallVector<int64_t> shape = shapes.of(dropout.getResult());
+  int64_t perSample = elementCount(shape) / static_cast<int64_t>(*dropout.getSamples());
+  Index sample, element;
+  if (perSample > 0 && !shape.empty() && perSample % shape.back() == 0 &&
+      allUniform(indices.drop_back())) {
+    // Whole rows of one sample: their number needs no division a lane.
+    int64_t rows = perSample / shape.back();
+    Index row = math.linear(indices.drop_back(), rowMajorStrides(ArrayRef(shape).drop_back()));
+    sample = math.div(row, rows);
+    element = math.add(math.mul(math.rem(row, rows), shape.back()), indices.back());
+  } else if (perSample > 0) {
+    Index linear = math.linear(indices, rowMajorStrides(shape));
+    sample = math.div(linear, perSample);
+    element = math.rem(linear, perSample);
+  }
+  Value words = dropoutWords(b, math, maskKey(op), sample, element);
+
+  double rate = dropout.getRate().convertToDouble();
+  Value value = at(dropout.getInput(), indices, mask);
+  if (isa<VectorType>(words.getType()))
+    value = toLanes(value);
+  else if (isa<VectorType>(value.getType()))
+    words = toLanes(words);
+  TypedAttr bound = b.getI32IntegerAttr(static_cast<int32_t>(zrt::dropoutThreshold(rate)));
+  if (auto lanes = dyn_cast<VectorType>(words.getType()))
+    bound = DenseElementsAttr::get(lanes, bound);
+  Value isDropped = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, words,
+                                          arith::ConstantOp::create(b, bound));
+  Value kept = arith::MulFOp::create(
+      b, value, number(static_cast<float>(1.0 / (1.0 - rate)), value.getType()));
+  return arith::SelectOp::create(b, isDropped, number(0.0, value.getType()), kept);
 }
 
 Indices Evaluator::broadcasted(Value operand, Value result, ArrayRef<Index> indices) const {
@@ -327,6 +378,9 @@ void Evaluator::prepare(Value value, ArrayRef<Index> indices) {
   if (isElementwise(op)) {
     for (Value operand : op->getOperands())
       prepare(operand, broadcasted(operand, value, indices));
+  } else if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {
+    maskKey(op);
+    prepare(dropout.getInput(), indices);
   } else if (isa<nn::ConcatOp, nn::PadOp>(op)) {
     for (const Part &part : partsOf(op, indices))
       prepare(part.place.value, part.place.indices);

@@ -9,6 +9,7 @@
 #ifndef ZERO_PASSES_LOWER_EVALUATOR_H
 #define ZERO_PASSES_LOWER_EVALUATOR_H
 
+#include "DropoutMask.h"
 #include "GeneratedPlan.h"
 #include "IndexMath.h"
 
@@ -90,6 +91,8 @@ private:
   mlir::Value elementwise(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
   mlir::Value constant(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
   mlir::Value iota(mlir::Operation *op, llvm::ArrayRef<Index> indices);
+  mlir::Value dropped(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  MaskKey maskKey(mlir::Operation *op);
   mlir::Value pieced(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
   mlir::Value rowOp(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
   mlir::Value reduced(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);

@@ -103,6 +103,10 @@ template <typename OpT> void setShapes(zrt::AttentionDesc &desc, OpT op) {
   desc.keyLen = k[1], desc.kvHeads = k[2];
   desc.scale = static_cast<float>(op.getScale().convertToDouble());
   desc.causal = op.getCausal();
+  if (op.getRandom()) {
+    desc.dropoutRate = op.getDropout()->convertToDouble();
+    desc.dropoutSite = static_cast<int64_t>(*op.getSite());
+  }
 }
 
 } // namespace
@@ -116,7 +120,16 @@ std::optional<KernelCall> describeAttention(ir::KernelOp kernel, std::string &wh
     reader.call.operands.push_back(argumentOperand(window));
     return headStrides(reader, window);
   };
-  auto written = [&](Value value) { return headStrides(reader, reader.result(value, f32)); };
+  auto written = [&](Value value) { return headStrides(reader, reader.result(value, element)); };
+  // What probabilities are dropped by comes last.
+  auto keyed = [&](auto op) {
+    bool drops = op.getDropout() && !op.getDropout()->isZero();
+    if (drops && op.getRandom())
+      reader.denseArgument(op.getRandom(), IntegerType::get(kernel.getContext(), 32));
+    else if (drops)
+      reader.fail("expects attention that drops probabilities to be keyed, got no key");
+    return reader.finish();
+  };
 
   if (auto forward = findOp<nn::AttentionOp>(kernel)) {
     setShapes(desc, forward);
@@ -125,7 +138,7 @@ std::optional<KernelCall> describeAttention(ir::KernelOp kernel, std::string &wh
     desc.v = strided(forward.getV());
     desc.out = written(forward.getOut());
     reader.denseResult(forward.getLse(), f32);
-    return reader.finish();
+    return keyed(forward);
   }
   auto backward = findOp<nn::AttentionGradOp>(kernel);
   if (!backward) {
@@ -143,7 +156,7 @@ std::optional<KernelCall> describeAttention(ir::KernelOp kernel, std::string &wh
   desc.dQ = written(backward.getDq());
   desc.dK = written(backward.getDk());
   desc.dV = written(backward.getDv());
-  return reader.finish();
+  return keyed(backward);
 }
 
 std::optional<KernelCall> describeCrossEntropy(ir::KernelOp kernel, std::string &why) {

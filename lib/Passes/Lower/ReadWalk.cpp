@@ -151,6 +151,13 @@ void ReadWalk::visit(Value value, const SmallBitVector &lanes, ReadClass cls) {
   }
   llvm::TypeSwitch<Operation *>(op)
       .Case<nn::ConstantOp, nn::IotaOp>([](auto) {})
+      .Case([&](nn::DropoutOp dropout) {
+        if (!dropout.getRandom() && unsupported.empty())
+          unsupported = "nn.dropout without a key";
+        visit(dropout.getInput(), lanes, cls);
+        for (Value key : dropout->getOperands().drop_front())
+          visit(key, SmallBitVector(1), ReadClass::Other);
+      })
       .Case([&](nn::BroadcastOp broadcast) {
         visitBroadcast(broadcast.getInput(), value, lanes, cls);
       })

@@ -8,6 +8,7 @@
 
 #include "Sharded.h"
 
+#include "zero/Passes/Dropout.h"
 #include "zero/Passes/ForwardFunction.h"
 #include "zero/Passes/Level.h"
 #include "zero/Passes/Passes.h"
@@ -62,6 +63,9 @@ private:
 
   /// Segments and cells have fixed names, which the runtime's reports use.
   LogicalResult checkNames() {
+    if (Operation *other = module.lookupSymbol(kRandomCell); other && randomArgument(joint))
+      return other->emitError() << "expects a symbol of another name than @" << kRandomCell
+                                << ", which the schedule uses";
     for (StringRef name : {kMicroStepSegment, kUpdateSegment, kCountSegment, kCountCell, kLossCell,
                            kNormCell, kSeedCell, kScalarsCell})
       if (Operation *other = module.lookupSymbol(name); other && other != count)
@@ -185,6 +189,8 @@ private:
     cell(kNormCell, {}, builder.getF64Type());
     cell(kLossCell, {config.microSteps}, builder.getF32Type());
     cell(kSeedCell, perCount, builder.getF32Type());
+    if (randomArgument(joint))
+      cell(kRandomCell, {4}, builder.getI32Type());
     cell(kScalarsCell, {kScalarCount}, builder.getF32Type());
   }
 
@@ -223,12 +229,17 @@ private:
 
   LogicalResult makeStep() {
     Location loc = joint.getLoc();
-    unsigned batch = joint.getNumArguments() - 1;
+    unsigned batch = batchArgumentCount(joint);
     ir::SegmentOp microStep = makeSegment(loc, kMicroStepSegment, config.microSteps, joint, batch);
     Block &from = joint.front(), &to = microStep.getBody().front();
     for (unsigned i = 0; i < batch; ++i)
       from.getArgument(i).replaceAllUsesWith(to.getArgument(i));
-    if (Value seed = from.getArgument(batch); !seed.use_empty())
+    if (BlockArgument random = randomArgument(joint)) {
+      auto samples = cast<RankedTensorType>(joint.getArgumentTypes().front()).getDimSize(0);
+      ir::RandomOp::create(builder, loc, samples, kRandomCell);
+      random.replaceAllUsesWith(ir::ScalarOp::create(builder, loc, random.getType(), kRandomCell));
+    }
+    if (Value seed = from.getArguments().back(); !seed.use_empty())
       seed.replaceAllUsesWith(ir::ScalarOp::create(builder, loc, seed.getType(), kSeedCell));
 
     SmallVector<Contribution> contributions;

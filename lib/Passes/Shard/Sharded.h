@@ -29,6 +29,7 @@ inline constexpr llvm::StringLiteral kCountCell = "label_count";
 inline constexpr llvm::StringLiteral kLossCell = "loss";
 inline constexpr llvm::StringLiteral kNormCell = "norm";
 inline constexpr llvm::StringLiteral kSeedCell = "seed";
+inline constexpr llvm::StringLiteral kRandomCell = "random";
 inline constexpr llvm::StringLiteral kScalarsCell = "scalars";
 
 /// A module at level Z.

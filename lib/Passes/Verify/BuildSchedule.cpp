@@ -242,6 +242,8 @@ private:
     } else if (auto seed = dyn_cast<ir::SeedOp>(op)) {
       row.reads.push_back(whole(cells.lookup(seed.getCount())));
       row.writes.push_back(whole(cells.lookup(seed.getSeed())));
+    } else if (auto random = dyn_cast<ir::RandomOp>(op)) {
+      row.writes.push_back(whole(cells.lookup(random.getCell())));
     } else if (auto norm = dyn_cast<ir::NormOp>(op)) {
       for (auto bucket : norm.getBuckets().getAsRange<FlatSymbolRefAttr>())
         if (int64_t state = gradientState(bucket.getValue()); state >= 0)

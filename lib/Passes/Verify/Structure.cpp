@@ -52,6 +52,8 @@ llvm::StringMap<CellUse> collectCells(ModuleOp module) {
         cells[seed.getSeed()].writers.push_back(&op);
         if (!seed.getCount().empty())
           cells[seed.getCount()].readers.push_back(&op);
+      } else if (auto random = dyn_cast<ir::RandomOp>(op)) {
+        cells[random.getCell()].writers.push_back(&op);
       } else if (auto set = dyn_cast<ir::SetOp>(op)) {
         cells[set.getCell()].writers.push_back(&op);
       } else if (auto scalar = dyn_cast<ir::ScalarOp>(op)) {

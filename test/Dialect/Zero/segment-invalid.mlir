@@ -84,6 +84,22 @@ zero.segment @count times 1 {
 }
 
 // -----
+// random (C1)
+zero.cell @random : tensor<3xi32>
+zero.segment @micro_step times 1 {
+  // expected-error @below {{expects a cell of 'tensor<4xi32>', got 'tensor<3xi32>'}}
+  zero.random samples 2 into @random
+}
+
+// -----
+// random (C2)
+zero.cell @random : tensor<4xi32>
+zero.segment @micro_step times 1 {
+  // expected-error @below {{expects at least one sample, got 0}}
+  zero.random samples 0 into @random
+}
+
+// -----
 // scalar (C1)
 zero.segment @micro_step times 1 {
   // expected-error @below {{expects @seed to name a zero.cell}}

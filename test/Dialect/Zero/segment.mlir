@@ -8,6 +8,7 @@ zero.cell @seed : tensor<f32>
 zero.cell @loss : tensor<2xf32>
 zero.cell @counts : tensor<2xi64>
 zero.cell @seeds : tensor<2xf32>
+zero.cell @random : tensor<4xi32>
 
 // Arguments keep the names under which they were written.
 // CHECK: zero.segment @count times 1 (%labels: tensor<2x2x3xi32>) {
@@ -27,6 +28,8 @@ zero.segment @count times 1 (%labels: tensor<2x2x3xi32>) {
 // CHECK: zero.segment @micro_step times 2 (%tokens: tensor<2x3xi32> at 1920, %labels: tensor<2x3xi32> at 1984) {
 // GENERIC: names = ["tokens", "labels"], offsets = array<i64: 1920, 1984>
 zero.segment @micro_step times 2 (%tokens: tensor<2x3xi32> at 1920, %labels: tensor<2x3xi32> at 1984) {
+  // CHECK-NEXT: zero.random samples 2 into @random
+  zero.random samples 2 into @random
   // CHECK-NEXT: %seed = zero.scalar @seed : tensor<f32>
   %0 = zero.scalar @seed : tensor<f32>
   // One element a run: the runs' own.

@@ -9,6 +9,8 @@ include "zero/Dialect/NN/Reduce.td"
 include "zero/Dialect/NN/Contract.td"
 include "zero/Dialect/NN/Index.td"
 include "zero/Dialect/NN/Norm.td"
+include "zero/Dialect/NN/Rotary.td"
+include "zero/Dialect/NN/Dropout.td"
 include "zero/Dialect/NN/Attention.td"
 include "zero/Dialect/NN/Loss.td"
 

@@ -52,6 +52,20 @@ def Zero_SeedOp : Zero_UserOp<"seed", [MemoryEffects<[MemRead<ControlState>, Mem
     ::llvm::StringRef getCount() { return getCountCell().value_or(::llvm::StringRef()); }
   }];
 }
+def Zero_RandomOp : Zero_UserOp<"random", [MemoryEffects<[MemWrite<ControlState>]>]> {
+  let summary = "Sets what dropout is keyed by: seed (low, high), step, and the rank's first sample of this run.";
+  let description = [{
+    Samples count through the step's global batch, `samples` for each rank in each run of the segment.
+
+    Example:
+    ```mlir
+    zero.random samples 2 into @random
+    ```
+    Constraints: (C1) the cell exists and is tensor<4xi32>; (C2) samples ≥ 1.
+  }];
+  let arguments = (ins I64Attr:$samples, FlatSymbolRefAttr:$cell);
+  let assemblyFormat = "`samples` $samples `into` $cell attr-dict";
+}
 def Zero_ScalarOp : Zero_UserOp<"scalar", [Zero_NamesResults, MemoryEffects<[MemRead<ControlState>]>]> {
   let summary = "Reads a cell; one with an element a run is indexed by the segment's run.";
   let description = "Example:\n```mlir\n%seed = zero.scalar @seed : tensor<f32>\n```\nConstraints: (C1) the cell exists and has the result's type, or one such value a run.";
