@@ -64,6 +64,9 @@ std::string CompileOptions::toPipeline() const {
   text += number("micro-batch", microBatch) + number("ranks", ranks) + number("stage", stage) +
           number("micro-steps", microSteps) + number("bucket-bytes", bucketBytes) +
           number("threads-per-rank", threadsPerRank);
+  text += " dtype=" + dtype + " grad-dtype=" + gradDtype;
+  if (!keepF32.empty())
+    text += " keep-f32=\"" + keepF32 + "\"";
   text += " reduce-every=" + reduceEvery + " loss-mean=" + lossMean + " optimizer=" + optimizer;
   text += " beta1=" + digits(beta1) + " beta2=" + digits(beta2) + " eps=" + digits(eps) +
           " weight-decay=" + digits(weightDecay) + " momentum=" + digits(momentum) +

@@ -24,6 +24,10 @@ namespace {
 std::optional<zrt::ElementType> elementType(Type type) {
   if (type.isF32())
     return zrt::ElementType::f32;
+  if (type.isBF16())
+    return zrt::ElementType::bf16;
+  if (type.isF16())
+    return zrt::ElementType::f16;
   if (type.isF64())
     return zrt::ElementType::f64;
   if (type.isInteger(32))
@@ -102,7 +106,8 @@ private:
       bucket.bucketClass = static_cast<zrt::BucketClass>(op.getBucketClass());
       std::optional<zrt::ElementType> type = elementType(op.getElementType());
       if (!type)
-        return op.emitOpError() << "expects f32 elements on CPU ranks, got " << op.getElementType();
+        return op.emitOpError() << "expects elements of f32, bf16 or f16 on CPU ranks, got "
+                                << op.getElementType();
       bucket.type = *type;
       bucket.lengthElements = op.getLength();
       bucket.chunkElements = op.getChunk();
@@ -126,8 +131,12 @@ private:
         return op.emitOpError("expects a zero.state");
       for (Attribute attr : state.getHeld()) {
         auto held = cast<ir::HeldAttr>(attr);
-        bucket.state[static_cast<int>(held.getKind())] = {true, held.getSharded(),
-                                                          held.getOffset()};
+        std::optional<zrt::ElementType> heldType = elementType(held.getType());
+        if (!heldType)
+          return state.emitOpError()
+                 << "expects states of f32, bf16 or f16 on CPU ranks, got " << held.getType();
+        bucket.state[static_cast<int>(held.getKind())] = {true, held.getSharded(), held.getOffset(),
+                                                          *heldType};
       }
       bucketNumber[op.getSymName()] = program.buckets.size();
       program.buckets.push_back(std::move(bucket));
@@ -200,7 +209,7 @@ private:
       zrt::Input input;
       input.name = cast<StringAttr>(op.getNames()[arg.getArgNumber()]).str();
       std::optional<zrt::ElementType> element = elementType(type.getElementType());
-      if (!element)
+      if (!element || *element == zrt::ElementType::bf16 || *element == zrt::ElementType::f16)
         return op.emitOpError() << "expects arguments of f32, i32 or i64, got " << type;
       input.type = *element;
       input.shape.assign(type.getShape().begin(), type.getShape().end());
@@ -376,9 +385,7 @@ private:
     int64_t base = gradsOffset(accumulate.getGrads());
     if (!slot || base < 0)
       return {};
-    return {base + static_cast<int64_t>(slot.getOffset()) *
-                       index.buckets.lookup(bucket).getElementBytes(),
-            0};
+    return {base + static_cast<int64_t>(slot.getOffset()) * index.gradientElementBytes(bucket), 0};
   }
 
   int64_t gradsOffset(Value grads) {

@@ -61,24 +61,35 @@ public:
     for (; level < *target; level = static_cast<Level>(static_cast<int>(level) + 1)) {
       std::vector<std::unique_ptr<Pass>> passes;
       if (level == Level::Graph)
-        passes.push_back(createCloseBatchPass({microBatch}));
+        passes = graphPasses();
       for (auto &pass : passesFrom(level, *config))
         passes.push_back(std::move(pass));
       for (auto &pass : passes)
         if (failed(run(std::move(pass))))
           return signalPassFailure();
     }
-    if (level == Level::Graph && failed(run(createCloseBatchPass({microBatch}))))
-      return signalPassFailure();
+    if (*target == Level::Graph)
+      for (auto &pass : graphPasses())
+        if (failed(run(std::move(pass))))
+          return signalPassFailure();
   }
 
 private:
+  /// Those that leave level G as level G.
+  std::vector<std::unique_ptr<Pass>> graphPasses() const {
+    std::vector<std::unique_ptr<Pass>> passes;
+    passes.push_back(createCloseBatchPass({microBatch}));
+    if (dtype != "f32" || !keepF32.empty())
+      passes.push_back(createMixedPrecisionPass({dtype, keepF32}));
+    return passes;
+  }
+
   /// The passes that lead from a level to the next.
-  static std::vector<std::unique_ptr<Pass>> passesFrom(Level level, const ir::Config &config) {
+  std::vector<std::unique_ptr<Pass>> passesFrom(Level level, const ir::Config &config) const {
     std::vector<std::unique_ptr<Pass>> passes;
     switch (level) {
     case Level::Graph:
-      passes.push_back(createAutodiffPass());
+      passes.push_back(createAutodiffPass({gradDtype}));
       break;
     case Level::Joint:
       passes.push_back(createFormLaunchesPass());

@@ -32,6 +32,7 @@ namespace zero {
 struct CompileOptions {
   Level until = Level::Arena;
   int64_t microBatch = 0;
+  std::string dtype = "f32", keepF32, gradDtype = "auto"; // read at level graph
   int64_t ranks = 1, stage = 0, microSteps = 1, bucketBytes = 25 << 20, threadsPerRank = 1;
   std::string reduceEvery = "micro-step", lossMean = "step", optimizer = "adamw";
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0.0, momentum = 0.0, clip = 0.0;

@@ -28,6 +28,9 @@ struct ModuleIndex {
   std::vector<ir::BucketOp> bucketOrder;
 
   int64_t fullBytes(llvm::StringRef bucket) const; // of the full bucket, padding included
+  /// The same of its gradients, and of one element of them; they may have a type of their own.
+  int64_t fullGradientBytes(llvm::StringRef bucket) const;
+  int64_t gradientElementBytes(llvm::StringRef bucket) const;
   /// Whether a grads value of this bucket is a buffer of its own (its state is sharded).
   bool gradsAllocate(llvm::StringRef bucket) const;
   /// Elements and bytes of a slot; nothing where the bucket holds no such parameter.

@@ -71,7 +71,13 @@ def ReplicatePass : Pass<"zero-replicate", "::mlir::ModuleOp"> {
     all-reduced once a step.
   }];
   let dependentDialects = ["::zero::ir::ZeroDialect"];
+
+    Each gradient is formed in f32 and rounded once, to its type: of an f32 parameter f32, of a 16-bit
+    one `grad-type`, under `auto` f32 where zero.config has several micro-steps, else the parameter's.
 }
+  let options = [
+    Option<"gradType", "grad-type", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto, f32, bf16 or f16">
+  ];
 def ShardOptimizerPass : Pass<"zero-shard-optimizer", "::mlir::ModuleOp"> {
   let summary = "Stage 1: shards the optimizer state";
   let description = [{
@@ -175,6 +181,9 @@ def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
       "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
       "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect",
       "::mlir::cf::ControlFlowDialect"];
+    Option<"dtype", "dtype", "std::string", "\"f32\"", "Type of weights and activations: f32, bf16 or f16; read at level graph">,
+    Option<"keepF32", "keep-f32", "std::string", "\"\"", "Parameters that stay f32: names with * for any characters, separated by commas">,
+    Option<"gradDtype", "grad-dtype", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto (f32 over several micro-steps), f32, bf16 or f16">,
 }
 
 #endif // ZERO_PASSES_PASSES_TD

@@ -22,7 +22,8 @@ static LogicalResult checkNorm(MaybeLocation location, ArrayRef<RankedTensorType
   for (RankedTensorType vector : vectors)
     if (failed(expects(location,
                        vector.getShape() == input.getShape().take_back() &&
-                           vector.getElementType() == input.getElementType(),
+                           (vector.getElementType() == input.getElementType() ||
+                            vector.getElementType() == accumulationType(input.getElementType())),
                        "weight and bias as long as the last dimension of ", input, ", got ",
                        vector))) // (C1)
       return failure();

@@ -35,15 +35,18 @@ bool ParamOp::decays() { return getWeightDecay().value_or(getTensorType().getRan
 // nn.read
 //===----------------------------------------------------------------------===//
 
-/// Finds the parameter that an op names, and compares its type: (C1) of read, (C2) of return.
-static FailureOr<ParamOp> findParam(Operation *op, FlatSymbolRefAttr name, Type type,
-                                    SymbolTableCollection &symbols) {
+/// Finds the parameter that an op names, and compares its type: (C1) of read, (C2) of return, which
+/// also takes the f32 gradient of a 16-bit parameter.
+static FailureOr<ParamOp> findParam(Operation *op, FlatSymbolRefAttr name, RankedTensorType type,
+                                    SymbolTableCollection &symbols, bool takesWide = false) {
   auto param = symbols.lookupNearestSymbolFrom<ParamOp>(op, name);
   if (!param)
     return op->emitOpError("expects the name of an nn.param, got ") << name;
-  if (param.getTensorType() != type) {
+  RankedTensorType declared = param.getTensorType();
+  RankedTensorType wide = declared.clone(accumulationType(declared.getElementType()));
+  if (type != declared && !(takesWide && type == wide)) {
     InFlightDiagnostic error = op->emitOpError("expects the type of ")
-                               << name << ", " << param.getTensorType() << ", got " << type;
+                               << name << ", " << declared << ", got " << type;
     error.attachNote(param.getLoc()) << "the parameter is declared here";
     return error;
   }
@@ -69,8 +72,9 @@ LogicalResult ReturnOp::verify() {
 
 LogicalResult ReturnOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (auto [gradient, name] : llvm::zip_equal(getGradients(), getParams())) { // (C2)
-    FailureOr<ParamOp> param =
-        findParam(*this, cast<FlatSymbolRefAttr>(name), gradient.getType(), symbols);
+    FailureOr<ParamOp> param = findParam(*this, cast<FlatSymbolRefAttr>(name),
+                                         cast<RankedTensorType>(gradient.getType()), symbols,
+                                         /*takesWide=*/true);
     if (failed(param))
       return failure();
     if (!param->getTrainable()) {

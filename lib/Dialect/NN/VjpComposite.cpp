@@ -15,9 +15,10 @@ static LogicalResult differentiate(LayerNormOp op, Vjp &vjp) {
   if (vjp.wants(0))
     vjp.set(0, vjp.emit<LayerNormGradInputOp>(x, op.getWeight(), dy, op.getEpsAttr()));
   if (vjp.wants(1))
-    vjp.set(1, vjp.emit<LayerNormGradWeightOp>(x, dy, op.getEpsAttr()));
+    vjp.set(1, vjp.convert(vjp.emit<LayerNormGradWeightOp>(x, dy, op.getEpsAttr()),
+                           op.getWeight().getType().getElementType()));
   if (vjp.wants(2))
-    vjp.set(2, vjp.sumRows(dy));
+    vjp.set(2, vjp.convert(vjp.sumRows(dy), op.getBias().getType().getElementType()));
   return success();
 }
 NN_DEFINE_VJP(LayerNormOp)

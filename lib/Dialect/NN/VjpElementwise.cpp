@@ -75,11 +75,12 @@ static LogicalResult differentiate(TanhOp op, Vjp &vjp) {
 NN_DEFINE_VJP(TanhOp)
 
 static LogicalResult differentiate(ErfOp op, Vjp &vjp) {
-  // dy · 2/√π · e^(-x²)
-  Value x = op.getInput(), dy = vjp.cotangent();
+  // dy · 2/√π · e^(-x²); in f32, since 2/√π is no 16-bit float.
+  Type element = op.getInput().getType().getElementType(), wide = accumulationType(element);
+  Value x = vjp.convert(op.getInput(), wide), dy = vjp.convert(vjp.cotangent(), wide);
   Value bell = vjp.emit<ExpOp>(vjp.emit<NegOp>(vjp.mul(x, x)));
   Value scaled = vjp.mul(dy, vjp.scalar(dy, 2.0 * std::numbers::inv_sqrtpi));
-  vjp.set(0, vjp.mul(scaled, bell));
+  vjp.set(0, vjp.convert(vjp.mul(scaled, bell), element));
   return success();
 }
 NN_DEFINE_VJP(ErfOp)

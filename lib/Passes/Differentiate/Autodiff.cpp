@@ -10,6 +10,10 @@
 // function @count computes it from the labels, and the seed, loss scale ÷ count,
 // comes in as the last argument of @joint.
 //
+// Gradients leave in the type in which they are summed over uses, micro-steps and
+// ranks: a contribution to a 16-bit parameter that is summed in f32 ends in a
+// convert, which its kernel absorbs.
+//
 //===----------------------------------------------------------------------===//
 
 #include "zero/Dialect/NN/NN.h"
@@ -230,28 +234,85 @@ private:
         return failure();
       loss = scaled;
     }
-    if (failed(checkParameters(reverse.contributions)))
+    if (failed(checkParameters(reverse.contributions)) ||
+        failed(setGradientTypes(reverse.contributions)))
       return failure();
     finish(forward, loss, reverse.contributions);
     return success();
   }
 
+  /// zero.config, or its defaults where there is none.
+  FailureOr<ir::Config> readConfig() {
+    if (!getOperation()->hasAttr(ir::Config::kAttrName))
+      return ir::Config();
+    std::optional<ir::Config> config = ir::Config::get(getOperation());
+    if (!config)
+      return failure();
+    return *config;
+  }
+
+  /// Each gradient in the type in which it is summed: of an f32 parameter f32, of a 16-bit one what
+  /// `grad-type` says.
+  LogicalResult setGradientTypes(MutableArrayRef<Contribution> contributions) {
+    FailureOr<ir::Config> config = readConfig();
+    if (failed(config))
+      return failure();
+    if (!llvm::is_contained({"auto", "f32", "bf16", "f16"}, gradType))
+      return getOperation().emitError()
+             << "expects grad-type to be one of auto, f32, bf16, f16, got '" << gradType << "'";
+    bool wide = gradType == "f32" || (gradType == "auto" && config->microSteps > 1);
+    bool isShort = gradType == "bf16" || gradType == "f16", found = false;
+    SymbolTable symbols(getOperation());
+    OpBuilder builder(&getContext());
+    Type f32 = builder.getF32Type();
+    Type asked = gradType == "bf16" ? Type(builder.getBF16Type()) : Type(builder.getF16Type());
+    for (Contribution &c : contributions) {
+      auto param = symbols.lookup<nn::ParamOp>(c.param.getAttr());
+      Type element = param.getTensorType().getElementType();
+      if (!element.isBF16() && !element.isF16())
+        continue;
+      if (isShort && element != asked)
+        return param.emitError() << "expects a parameter of " << asked
+                                 << " or f32 with gradients of " << asked << ", got "
+                                 << param.getTensorType();
+      found = true;
+      if (wide)
+        c.gradient = convertAtSource(c.gradient, f32);
+    }
+    if (isShort && !found)
+      return getOperation().emitError() << "expects a trained parameter of " << asked
+                                        << " where gradients are to be " << asked << ", got none";
+    return success();
+  }
+
+  /// The value in another element type, converted right behind the op that computes it, so that one
+  /// kernel may do both and round once; views of it are made anew.
+  static Value convertAtSource(Value value, Type element) {
+    Operation *op = value.getDefiningOp();
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    if (op && isa<nn::ReshapeOp, nn::TransposeOp, nn::SliceOp, nn::BroadcastOp>(op)) {
+      Value source = convertAtSource(op->getOperand(0), element);
+      Operation *view = builder.clone(*op);
+      view->setOperand(0, source);
+      view->getResult(0).setType(cast<RankedTensorType>(value.getType()).clone(element));
+      return view->getResult(0);
+    }
+    return nn::ConvertOp::create(builder, value.getLoc(), value, element);
+  }
+
   /// @count: the labels of all micro-steps, as the function's one argument.
   LogicalResult makeCount(func::FuncOp forward, nn::CrossEntropyOp entropy) {
-    ir::Config config;
-    if (getOperation()->hasAttr("zero.config")) {
-      std::optional<ir::Config> read = ir::Config::get(getOperation());
-      if (!read)
-        return failure();
-      config = *read;
-    }
+    FailureOr<ir::Config> config = readConfig();
+    if (failed(config))
+      return failure();
     Value root = traceView(entropy.getLabels()).root;
     auto labels = dyn_cast<BlockArgument>(root);
     if (!labels)
       return entropy.emitOpError("expects labels that are an argument of the graph, or a reshape "
                                  "of one: their count must be known before backward");
     auto type = cast<RankedTensorType>(labels.getType());
-    SmallVector<int64_t> shape{config.microSteps};
+    SmallVector<int64_t> shape{config->microSteps};
     llvm::append_range(shape, type.getShape());
     if (type.getNumElements() !=
         cast<RankedTensorType>(entropy.getLabels().getType()).getNumElements())

@@ -62,9 +62,7 @@ public:
     builder.setInsertionPointToStart(body);
     for (Operation *op : ops) {
       for (Value operand : op->getOperands())
-        if (Operation *source = operand.getDefiningOp();
-            source && !map.contains(operand) && isRematerialised(source))
-          builder.clone(*source, map)->setLoc(loc);
+        cloneRematerialised(operand, builder, map, loc);
       builder.clone(*op, map)->setLoc(loc);
     }
     SmallVector<Value> results;
@@ -90,6 +88,16 @@ public:
   }
 
 private:
+  /// A constant or iota that an operand is, and its converts.
+  static void cloneRematerialised(Value value, OpBuilder &builder, IRMapping &map, Location loc) {
+    Operation *source = value.getDefiningOp();
+    if (!source || map.contains(value) || !isRematerialised(source))
+      return;
+    for (Value operand : source->getOperands())
+      cloneRematerialised(operand, builder, map, loc);
+    builder.clone(*source, map)->setLoc(loc);
+  }
+
   void setMayReuse(ir::KernelOp kernel) {
     SmallVector<SmallVector<int64_t>> lists = deriveMayReuse(kernel);
     if (llvm::all_of(lists, [](auto &list) { return list.empty(); }))
@@ -251,17 +259,24 @@ private:
 
   /// Constants that no generated kernel took in: read through a view, or by a library's kernel.
   void launchConstants(func::FuncOp joint, KernelPool &pool) {
-    for (Operation &op : llvm::make_early_inc_range(joint.front())) {
-      if (!isRematerialised(&op) || op.use_empty())
-        continue;
-      OpBuilder builder(&op);
-      ir::KernelOp kernel = pool.get(ir::KernelKind::Generated, &op, {}, op.getResults(),
-                                     op.getName().stripDialect());
-      auto launch =
-          ir::LaunchOp::create(builder, op.getLoc(), op.getResultTypes(), kernel.getSymName(),
-                               ValueRange(), nullptr, nullptr, nullptr);
-      op.replaceAllUsesWith(launch.getOuts());
-    }
+    // Converted ones first, which hold what they convert.
+    for (bool converted : {true, false})
+      for (Operation &op : llvm::make_early_inc_range(joint.front())) {
+        if (!isRematerialised(&op) || isa<nn::ConvertOp>(op) != converted)
+          continue;
+        if (!op.use_empty())
+          launchConstant(&op, pool);
+        op.erase();
+      }
+  }
+  static void launchConstant(Operation *op, KernelPool &pool) {
+    OpBuilder builder(op);
+    ir::KernelOp kernel =
+        pool.get(ir::KernelKind::Generated, op, {}, op->getResults(), op->getName().stripDialect());
+    auto launch =
+        ir::LaunchOp::create(builder, op->getLoc(), op->getResultTypes(), kernel.getSymName(),
+                             ValueRange(), nullptr, nullptr, nullptr);
+    op->replaceAllUsesWith(launch.getOuts());
   }
 
   void eraseUnusedKernels(func::FuncOp joint) {

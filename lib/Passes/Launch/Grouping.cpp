@@ -8,9 +8,27 @@ using namespace mlir;
 
 namespace zero {
 
-bool isRematerialised(Operation *op) { return isa<nn::ConstantOp, nn::IotaOp>(op); }
+bool isRematerialised(Operation *op) {
+  if (auto convert = dyn_cast<nn::ConvertOp>(op)) {
+    Operation *source = convert.getInput().getDefiningOp();
+    bool floats = isa<FloatType>(convert.getTo()) &&
+                  isa<FloatType>(getElementTypeOrSelf(convert.getInput().getType()));
+    return floats && source && isRematerialised(source);
+  }
+  return isa<nn::ConstantOp, nn::IotaOp>(op);
+}
 
 namespace {
+
+/// A convert from a 16-bit float, which is exact: as part of the kernel that makes its operand it
+/// hands on what was not rounded yet.
+bool isWidening(Operation *op) {
+  auto convert = dyn_cast<nn::ConvertOp>(op);
+  if (!convert || !convert.getTo().isF32())
+    return false;
+  Type from = getElementTypeOrSelf(convert.getInput().getType());
+  return from.isBF16() || from.isF16();
+}
 
 ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
@@ -70,6 +88,8 @@ private:
       return success();
     case nn::KernelFamily::Scatter:
       start(op, ir::KernelKind::Scatter).isOpen = false;
+      if (Operation *user = soleUser(op); user && isWidening(user))
+        add(groupOf[op], user);
       return success();
     case nn::KernelFamily::Gather: {
       Group &group = start(op, ir::KernelKind::Generated);
@@ -113,7 +133,29 @@ private:
     return true;
   }
 
+  /// The op that alone reads the op's one result, if nothing took it yet.
+  Operation *soleUser(Operation *op) {
+    Value result = op->getResult(0);
+    if (!result.hasOneUse())
+      return nullptr;
+    Operation *user = *result.user_begin();
+    return user->getBlock() == &block && !groupOf.contains(user) ? user : nullptr;
+  }
+
+  /// Widening joins the generated kernel that makes the operand, whatever its loops are.
+  bool joinProducer(Operation *op) {
+    Operation *source = op->getOperand(0).getDefiningOp();
+    auto found = source ? groupOf.find(source) : groupOf.end();
+    if (found == groupOf.end() || groups[found->second].kind != ir::KernelKind::Generated ||
+        !staysConvex(groups[found->second], op))
+      return false;
+    add(found->second, op);
+    return true;
+  }
+
   void placeOverRows(Operation *op, bool isRow) {
+    if (isWidening(op) && joinProducer(op))
+      return;
     // Row reductions run over their input's shape, everything else over its result's.
     Value over = isa<nn::ReduceSumOp, nn::ReduceMeanOp, nn::ReduceMaxOp>(op) ? op->getOperand(0)
                                                                              : op->getResult(0);
@@ -153,10 +195,18 @@ private:
         return;
       }
     }
+    // A sum of widened values reads the 16-bit ones.
+    Operation *input = op->getOperand(0).getDefiningOp();
+    if (input && isWidening(input) && input->getResult(0).hasOneUse() && groupOf.contains(input))
+      if (Group &group = groups[groupOf[input]]; group.ops.size() == 1) {
+        group.isOpen = false;
+        add(groupOf[input], op);
+        return;
+      }
     start(op, ir::KernelKind::Generated).isOpen = false;
   }
 
-  /// bias, activation, residual: each at most once and in this order.
+  /// bias, activation, residual, widening to f32: each at most once and in this order.
   void takeEpilogue(Operation *gemm) {
     unsigned index = groupOf[gemm];
     auto linear = dyn_cast<nn::LinearOp>(gemm);
@@ -180,6 +230,9 @@ private:
           next = 3;
         else
           return;
+      } else if (isWidening(user)) {
+        add(index, user);
+        return;
       } else {
         return;
       }
@@ -215,7 +268,7 @@ private:
   Block &block;
   DenseMap<Operation *, unsigned> position;
   DenseMap<Operation *, unsigned> groupOf;
-  DenseMap<Value, unsigned> normOfGradient; // dy of a layer_norm_grad_input → its group
+  DenseMap<Value, unsigned> normOfGradient; // dy of a norm's gradient → its group
 };
 
 } // namespace

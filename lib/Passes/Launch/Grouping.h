@@ -23,8 +23,10 @@ struct Group {
 };
 
 /// Groups the ops of a block. The rules, fixed for all stages:
-///  - a GEMM takes a following bias add, activation and residual add as its epilogue, where the
-///    intermediate value has no other use;
+///  - a GEMM takes a following bias add, activation, residual add and convert to f32 as its
+///  epilogue,
+///    where the intermediate value has no other use;
+///  - a convert from 16 bits to f32 joins the generated or scatter kernel that makes its operand;
 ///  - an elementwise op joins the group that made an operand over the same shape; a normalisation
 ///    joins elementwise ops before it; column sums of layer_norm's backward join its row part;
 ///  - an attention gradient takes the concat that joins its three results;
@@ -34,7 +36,8 @@ struct Group {
 /// Fails with a diagnostic on an op that says no kernel family. Linear in ops and uses.
 llvm::FailureOr<std::vector<Group>> formGroups(mlir::Block &block);
 
-/// Whether the op is copied into its users' kernels: pure, without operands.
+/// Whether the op is copied into its users' kernels: pure, without operands, or such a float
+/// converted.
 bool isRematerialised(mlir::Operation *op);
 
 } // namespace zero

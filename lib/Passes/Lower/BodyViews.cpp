@@ -36,6 +36,12 @@ int64_t storedBytes(Type elementType) {
   return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
 }
 
+Type computeType(Type elementType) {
+  bool isShort = elementType.isBF16() || elementType.isF16();
+  return isShort ? Float32Type::get(elementType.getContext()) : elementType;
+}
+Type computeTypeOf(Value value) { return computeType(elementTypeOf(value)); }
+
 std::optional<Window> reshaped(const Window &window, ArrayRef<int64_t> shape) {
   Window result{window.index, window.offset, SmallVector<int64_t>(shape), {}};
   int64_t count = elementCount(shape);

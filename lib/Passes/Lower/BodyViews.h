@@ -30,6 +30,10 @@ mlir::Type elementTypeOf(mlir::Value value);
 int64_t elementCount(llvm::ArrayRef<int64_t> shape);
 /// Bytes of an element in memory; i1 takes one.
 int64_t storedBytes(mlir::Type elementType);
+/// The type in which a kernel's loops hold a value of an element type: f32 for 16-bit floats, which
+/// are rounded only where they leave the kernel (law N0), else the type itself.
+mlir::Type computeType(mlir::Type elementType);
+mlir::Type computeTypeOf(mlir::Value value);
 
 /// The window as another shape of as many elements; nothing where one stride a dimension won't do.
 std::optional<Window> reshaped(const Window &window, llvm::ArrayRef<int64_t> shape);

@@ -10,8 +10,10 @@ namespace zero {
 
 /// Name, kind and flops.
 KernelCall startCall(ir::KernelOp kernel, zrt::KernelKind kind);
-KernelCall::Operand argumentOperand(const Window &window);
-KernelCall::Operand resultOperand(const Window &window);
+KernelCall::Operand argumentOperand(ir::KernelOp kernel, const Window &window);
+KernelCall::Operand resultOperand(ir::KernelOp kernel, const Window &window);
+/// The runtime's name of f32, bf16 and f16; nothing for other types.
+std::optional<zrt::ElementType> floatType(mlir::Type elementType);
 std::string describeType(mlir::Value value);
 
 // Without workspace, which `describeKernel` adds.

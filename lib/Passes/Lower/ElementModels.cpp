@@ -8,6 +8,7 @@
 
 #include "zero/Passes/ElementModels.h"
 
+#include "BodyViews.h"
 #include "zero/Dialect/NN/NN.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -218,7 +219,9 @@ struct ConvertModel
     : public nn::ElementLoweringInterface::ExternalModel<ConvertModel, nn::ConvertOp> {
   Value emitElement(Operation *op, OpBuilder &builder, Location loc, ValueRange operands) const {
     Value x = operands[0];
-    Type from = getElementTypeOrSelf(x.getType()), to = cast<nn::ConvertOp>(op).getTo();
+    // 16-bit floats are f32 until their value leaves the kernel, which rounds it.
+    Type from = getElementTypeOrSelf(x.getType()),
+         to = computeType(cast<nn::ConvertOp>(op).getTo());
     Type type = to;
     if (auto vector = dyn_cast<VectorType>(x.getType()))
       type = vector.cloneWith(std::nullopt, to);

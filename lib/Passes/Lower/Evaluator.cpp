@@ -92,16 +92,20 @@ Value Evaluator::elementwise(Operation *op, ArrayRef<Index> indices, Value mask)
 
 Value Evaluator::constant(Operation *op, ArrayRef<Index> indices, Value mask) {
   auto constant = cast<nn::ConstantOp>(op);
-  if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
-    return arith::ConstantOp::create(b, splat.getSplatValue<TypedAttr>());
   Value result = constant.getResult();
-  return load(pointers.lookup(result), elementTypeOf(result),
-              math.linear(indices, rowMajorStrides(shapeOf(result))), mask);
+  Type type = computeTypeOf(result);
+  if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue())) {
+    if (type != elementTypeOf(result))
+      return number(splat.getSplatValue<APFloat>().convertToDouble(), type);
+    return arith::ConstantOp::create(b, splat.getSplatValue<TypedAttr>());
+  }
+  return load(pointers.lookup(result), type, math.linear(indices, rowMajorStrides(shapeOf(result))),
+              mask);
 }
 
 Value Evaluator::iota(Operation *op, ArrayRef<Index> indices) {
   const Index &index = indices[cast<nn::IotaOp>(op).getDim()];
-  Type element = elementTypeOf(op->getResult(0));
+  Type element = computeTypeOf(op->getResult(0));
   Value value = index.isUniform() ? math.scalar(index) : math.vector(index);
   Type type = index.isUniform() ? element : lanesOf(element);
   if (isa<FloatType>(element))
@@ -284,7 +288,7 @@ SmallVector<Evaluator::Part> Evaluator::partsOf(Operation *op, ArrayRef<Index> i
 }
 
 Value Evaluator::pieced(Operation *op, ArrayRef<Index> indices, Value mask) {
-  Value result = arith::ConstantOp::create(b, b.getZeroAttr(elementTypeOf(op->getResult(0))));
+  Value result = arith::ConstantOp::create(b, b.getZeroAttr(computeTypeOf(op->getResult(0))));
   for (const Part &part : partsOf(op, indices)) {
     Value inner = mask;
     if (part.inside && isa<VectorType>(part.inside.getType()))
@@ -339,7 +343,7 @@ Value Evaluator::reduced(Operation *op, ArrayRef<Index> indices, Value mask) {
   };
   if (dims.empty() || (dims.size() == 1 && alongRow))
     return finished(op, valueOf(0));
-  Type type = elementTypeOf(op->getResult(0));
+  Type type = computeTypeOf(op->getResult(0));
   if (!allUniform(indices))
     type = lanesOf(type);
   Value start = identity(join, type);

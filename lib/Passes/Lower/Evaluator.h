@@ -67,16 +67,21 @@ public:
   mlir::Type lanesOf(mlir::Type elementType) const;
   mlir::Value toLanes(mlir::Value value);
   mlir::Value load(mlir::Value pointer, mlir::Type elementType, const Index &element,
+  /// Elements of `elementType` in memory, as values of its compute type.
                    mlir::Value mask);
-  /// Adds to what is there where `adds`.
-  void store(mlir::Value pointer, const Index &element, mlir::Value value, mlir::Value mask,
-             bool adds);
+  /// Rounds to `elementType`, and adds that to what is there where `adds`.
+  void store(mlir::Value pointer, mlir::Type elementType, const Index &element, mlir::Value value,
+             mlir::Value mask, bool adds);
   /// Lanes [0, count).
   mlir::Value firstLanes(int64_t count);
   mlir::Value number(double value, mlir::Type type);
 
 private:
   struct Place {
+  /// What lies in memory for a value of the compute type, and back.
+  mlir::Value encoded(mlir::Value value, mlir::Type elementType);
+  mlir::Value decoded(mlir::Value stored, mlir::Type elementType);
+
     mlir::Value value;
     Indices indices;
   };

@@ -61,6 +61,7 @@ struct Chain {
   SmallVector<Operation *> views;       // reshapes and transposes between the product and the yield
   std::optional<Window> bias, residual; // over the product's dimensions
   zrt::Activation activation = zrt::Activation::None;
+  bool widens = false; // ends in a convert to f32
 };
 
 zrt::Activation activationOf(Operation *op) {
@@ -106,8 +107,9 @@ private:
     Value left = chain.product->getOperand(0), right = chain.product->getOperand(1);
     Value result = chain.product->getResult(0);
     for (Value value : {left, right, result})
-      if (!elementTypeOf(value).isF32())
-        return fail("expects f32 operands, got " + describeType(value));
+      if (!floatType(elementTypeOf(value)))
+        return fail("expects operands of f32, bf16 or f16, got " + describeType(value));
+    type = *floatType(elementTypeOf(left));
     std::optional<Window> a = traceArgument(kernel, left), b = traceArgument(kernel, right);
     if (!a || !b)
       return fail("expects operands that are strided views of arguments");
@@ -191,6 +193,11 @@ private:
         return true;
       if (isa<nn::ReshapeOp, nn::TransposeOp>(user)) {
         chain.views.push_back(user);
+      } else if (isa<nn::ConvertOp>(user) && elementTypeOf(user->getResult(0)).isF32()) {
+        chain.widens = true;
+      } else if (chain.widens) {
+        return fail("expects a product that ends in its convert to f32, got " +
+                    user->getName().getStringRef() + " behind it");
       } else if (auto sum = dyn_cast<nn::AddOp>(user)) {
         Value other = sum.getLhs() == value ? sum.getRhs() : sum.getLhs();
         if (sum.getType() != value.getType())
@@ -266,6 +273,8 @@ private:
   KernelCall call() const {
     KernelCall result = startCall(kernel, zrt::KernelKind::Gemm);
     zrt::GemmDesc &desc = result.kernel.gemm;
+    desc.type = type;
+    desc.resultType = chain.widens ? zrt::ElementType::f32 : type;
     desc.batch = outer.size, desc.m = m.size, desc.n = n.size, desc.k = k.size;
     desc.aBatch = outer.a, desc.aRow = m.a, desc.aCol = k.a;
     desc.bBatch = outer.b, desc.bRow = k.b, desc.bCol = n.b;
@@ -275,12 +284,12 @@ private:
     if (desc.hasResidual)
       desc.residualBatch = outer.residual, desc.residualRow = m.residual;
     desc.activation = chain.activation;
-    result.operands.push_back(argumentOperand(aWindow));
-    result.operands.push_back(argumentOperand(bWindow));
+    result.operands.push_back(argumentOperand(kernel, aWindow));
+    result.operands.push_back(argumentOperand(kernel, bWindow));
     if (chain.bias)
-      result.operands.push_back(argumentOperand(*chain.bias));
+      result.operands.push_back(argumentOperand(kernel, *chain.bias));
     if (chain.residual)
-      result.operands.push_back(argumentOperand(*chain.residual));
+      result.operands.push_back(argumentOperand(kernel, *chain.residual));
     result.operands.push_back({KernelCall::Operand::Result, 0, 0});
     return result;
   }
@@ -288,6 +297,7 @@ private:
   ir::KernelOp kernel;
   std::string &why;
   Chain chain;
+  zrt::ElementType type = zrt::ElementType::f32;
   Window aWindow, bWindow;
   Axes batch, rows, columns, contracted;
   Axis outer, m, n, k;

@@ -58,8 +58,8 @@ private:
       auto geluGrad = dyn_cast<nn::GeluGradOp>(op);
       bool usesErf = isa<nn::ErfOp>(op) || (gelu && gelu.getKind() == nn::GeluKind::Erf) ||
                      (geluGrad && geluGrad.getKind() == nn::GeluKind::Erf);
-      if (usesErf && !elementTypeOf(op.getResult(0)).isF32())
-        return op.emitOpError("expects f32 for the error function, got ")
+      if (usesErf && !computeTypeOf(op.getResult(0)).isF32())
+        return op.emitOpError("expects f32, bf16 or f16 for the error function, got ")
                << op.getResult(0).getType();
     }
     for (int64_t result : added) {
@@ -72,7 +72,6 @@ private:
 
   /// Constants with more than one value stand beside the function, one set a kernel.
   void makeGlobals() {
-    auto module = kernel->getParentOfType<ModuleOp>();
     for (Operation &op : kernel.getBody().front()) {
       auto constant = dyn_cast<nn::ConstantOp>(op);
       if (!constant || isa<SplatElementsAttr>(constant.getValue()))
@@ -109,6 +108,7 @@ private:
   }
 
   Value operandAddress(int64_t number) {
+    globals.push_back({value, global});
     Type pointer = LLVM::LLVMPointerType::get(b.getContext());
     Value slot = LLVM::GEPOp::create(b, pointer, pointer, function.getArgument(0),
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
@@ -125,8 +125,8 @@ private:
     }
     if (plan.workspaceBytes > 0)
       workspace = operandAddress(number);
-    for (auto [constant, global] : globals)
-      pointers[constant] = LLVM::AddressOfOp::create(b, global);
+    for (auto [value, global] : globals)
+      pointers[value] = LLVM::AddressOfOp::create(b, global);
   }
 
   SmallVector<std::pair<Value, Value>> makeAccumulators(const Stage &stage) {
@@ -136,7 +136,7 @@ private:
     for (const PlannedOutput &output : stage.outputs) {
       if (output.form != OutputForm::Column)
         continue;
-      Type element = elementTypeOf(output.reduction->getResult(0));
+      Type element = computeTypeOf(output.reduction->getResult(0));
       int64_t length = llvm::alignTo(stage.inWorkspace ? stage.columns : stage.block, kLanes);
       auto row = [&]() -> Value {
         if (stage.inWorkspace) {

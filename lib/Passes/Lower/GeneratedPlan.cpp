@@ -45,8 +45,8 @@ public:
 private:
   bool checkTypes() {
     auto known = [](Type type) {
-      return type.isF32() || type.isF64() || type.isInteger(1) || type.isInteger(32) ||
-             type.isInteger(64);
+      return type.isF32() || type.isF64() || type.isBF16() || type.isF16() || type.isInteger(1) ||
+             type.isInteger(32) || type.isInteger(64);
     };
     SmallVector<Value> values(kernel.getBody().getArguments());
     for (Operation &op : kernel.getBody().front())
@@ -55,7 +55,7 @@ private:
       auto type = dyn_cast<RankedTensorType>(value.getType());
       if (!type || !known(type.getElementType()) || elementCount(type.getShape()) < 0) {
         llvm::raw_string_ostream(why)
-            << "expects tensors of f32, f64, i32, i64 or i1, got " << value.getType();
+            << "expects tensors of f32, bf16, f16, f64, i32, i64 or i1, got " << value.getType();
         return false;
       }
     }
@@ -192,7 +192,7 @@ private:
       if (output.form == OutputForm::Column) {
         ++stage.accumulators;
         elementBytes =
-            std::max(elementBytes, storedBytes(elementTypeOf(output.reduction->getResult(0))));
+            std::max(elementBytes, storedBytes(computeTypeOf(output.reduction->getResult(0))));
         terms.visitTerm(output.reduction, ReadClass::Element);
       } else {
         walk(terms, output);

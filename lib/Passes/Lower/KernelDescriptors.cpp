@@ -24,11 +24,25 @@ KernelCall startCall(ir::KernelOp kernel, zrt::KernelKind kind) {
   return call;
 }
 
-KernelCall::Operand argumentOperand(const Window &window) {
-  return {KernelCall::Operand::Argument, window.index, window.offset * 4};
+static int64_t byteOffset(const Window &window, TypeRange types) {
+  return window.offset * storedBytes(cast<RankedTensorType>(types[window.index]).getElementType());
 }
-KernelCall::Operand resultOperand(const Window &window) {
-  return {KernelCall::Operand::Result, window.index, window.offset * 4};
+KernelCall::Operand argumentOperand(ir::KernelOp kernel, const Window &window) {
+  return {KernelCall::Operand::Argument, window.index,
+          byteOffset(window, kernel.getArgumentTypes())};
+}
+KernelCall::Operand resultOperand(ir::KernelOp kernel, const Window &window) {
+  return {KernelCall::Operand::Result, window.index, byteOffset(window, kernel.getResultTypes())};
+}
+
+std::optional<zrt::ElementType> floatType(Type elementType) {
+  if (elementType.isF32())
+    return zrt::ElementType::f32;
+  if (elementType.isBF16())
+    return zrt::ElementType::bf16;
+  if (elementType.isF16())
+    return zrt::ElementType::f16;
+  return std::nullopt;
 }
 
 std::string describeType(Value value) {
@@ -102,7 +116,7 @@ SmallVector<int64_t> gemmReuse(ir::KernelOp kernel, const KernelCall &call) {
   auto step = [](int64_t size, int64_t stride) { return size == 1 ? 0 : stride; };
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   Window window = argumentWindow(kernel, residual.index);
-  bool same = residual.byteOffset == 0 && window.isContiguous() &&
+  bool same = residual.byteOffset == 0 && window.isContiguous() && desc.type == desc.resultType &&
               elementCount(window.shape) == elementCount(type.getShape()) &&
               step(desc.m, desc.residualRow) == step(desc.m, desc.cRow) &&
               step(desc.batch, desc.residualBatch) == step(desc.batch, desc.cBatch);

@@ -30,9 +30,18 @@ public:
   /// A dense argument, read as its number of elements only.
   void denseArgument(Value value, Type elementType) {
     Window window = argument(value, elementType);
-    if (!failed && !window.isContiguous())
+    if (failed)
+      return;
+    if (!window.isContiguous())
       fail("expects a contiguous operand of type " + describeType(value));
-    call.operands.push_back(argumentOperand(window));
+    call.operands.push_back(argumentOperand(kernel, window));
+  }
+  /// The type of an operand that may be of 16 bits, which the others share.
+  zrt::ElementType floats(Value value) {
+    std::optional<zrt::ElementType> type = floatType(elementTypeOf(value));
+    if (!type && !failed)
+      fail("expects elements of f32, bf16 or f16, got " + describeType(value));
+    return type.value_or(zrt::ElementType::f32);
   }
 
   /// Where a result goes. One that nothing reads lies in the workspace, behind the kernel's own.
@@ -48,7 +57,7 @@ public:
     std::optional<Window> window = traceResult(kernel, value);
     if (!take(value, window, elementType, "result"))
       return {};
-    call.operands.push_back(resultOperand(*window));
+    call.operands.push_back(resultOperand(kernel, *window));
     return *window;
   }
   void denseResult(Value value, Type elementType) {
@@ -114,10 +123,11 @@ template <typename OpT> void setShapes(zrt::AttentionDesc &desc, OpT op) {
 std::optional<KernelCall> describeAttention(ir::KernelOp kernel, std::string &why) {
   Reader reader(kernel, zrt::KernelKind::Attention, why);
   zrt::AttentionDesc &desc = reader.call.kernel.attention;
-  Type f32 = Float32Type::get(kernel.getContext());
+  Type f32 = Float32Type::get(kernel.getContext()), element;
   auto strided = [&](Value value) {
-    Window window = reader.argument(value, f32);
-    reader.call.operands.push_back(argumentOperand(window));
+    Window window = reader.argument(value, element);
+    if (!reader.failed)
+      reader.call.operands.push_back(argumentOperand(kernel, window));
     return headStrides(reader, window);
   };
   auto written = [&](Value value) { return headStrides(reader, reader.result(value, element)); };
@@ -133,6 +143,8 @@ std::optional<KernelCall> describeAttention(ir::KernelOp kernel, std::string &wh
 
   if (auto forward = findOp<nn::AttentionOp>(kernel)) {
     setShapes(desc, forward);
+    desc.type = reader.floats(forward.getQ());
+    element = elementTypeOf(forward.getQ());
     desc.q = strided(forward.getQ());
     desc.k = strided(forward.getK());
     desc.v = strided(forward.getV());
@@ -146,6 +158,8 @@ std::optional<KernelCall> describeAttention(ir::KernelOp kernel, std::string &wh
     return std::nullopt;
   }
   setShapes(desc, backward);
+  desc.type = reader.floats(backward.getQ());
+  element = elementTypeOf(backward.getQ());
   desc.backward = true;
   desc.q = strided(backward.getQ());
   desc.k = strided(backward.getK());
@@ -168,14 +182,16 @@ std::optional<KernelCall> describeCrossEntropy(ir::KernelOp kernel, std::string 
   Reader reader(kernel, zrt::KernelKind::CrossEntropy, why);
   Type f32 = Float32Type::get(kernel.getContext()), i32 = IntegerType::get(kernel.getContext(), 32);
   zrt::CrossEntropyDesc &desc = reader.call.kernel.crossEntropy;
+  Type element = elementTypeOf(op.getLogits());
+  desc.type = reader.floats(op.getLogits());
   desc.classes = shapeOf(op.getLogits()).back();
   desc.rows = elementCount(shapeOf(op.getLabels()));
   desc.ignore = op.getIgnore();
-  reader.denseArgument(op.getLogits(), f32);
+  reader.denseArgument(op.getLogits(), element);
   reader.denseArgument(op.getLabels(), i32);
   reader.denseArgument(op.getSeed(), f32);
   reader.denseResult(op.getLoss(), f32);
-  reader.denseResult(op.getDlogits(), f32);
+  reader.denseResult(op.getDlogits(), element);
   return reader.finish();
 }
 
@@ -186,14 +202,23 @@ std::optional<KernelCall> describeScatter(ir::KernelOp kernel, std::string &why)
     return std::nullopt;
   }
   Reader reader(kernel, zrt::KernelKind::Scatter, why);
-  Type f32 = Float32Type::get(kernel.getContext()), i32 = IntegerType::get(kernel.getContext(), 32);
+  Type i32 = IntegerType::get(kernel.getContext(), 32);
   zrt::ScatterDesc &desc = reader.call.kernel.scatter;
+  // A convert to f32 behind it: sums are formed in f32 anyway.
+  Value table = op.getResult();
+  if (auto widened = table.hasOneUse() ? dyn_cast<nn::ConvertOp>(*table.user_begin()) : nullptr)
+    table = widened.getResult();
+  Type from = elementTypeOf(op.getUpdates()), to = elementTypeOf(table);
+  desc.type = reader.floats(op.getUpdates());
+  if (from != to && !to.isF32())
+    reader.fail("expects a sum of the updates' type or of f32, got " + describeType(table));
+  desc.resultType = reader.floats(table);
   desc.rows = elementCount(shapeOf(op.getIndices()));
   desc.width = shapeOf(op.getUpdates()).back();
   desc.tableRows = op.getRows();
   reader.denseArgument(op.getIndices(), i32);
-  reader.denseArgument(op.getUpdates(), f32);
-  reader.denseResult(op.getResult(), f32);
+  reader.denseArgument(op.getUpdates(), from);
+  reader.denseResult(table, to);
   return reader.finish();
 }
 

@@ -49,6 +49,11 @@ double epsilonOf(Operation *op) {
 }
 
 Indices along(ArrayRef<Index> outer, const Index &column) {
+/// Whether rows are moved to mean 0 before they are scaled.
+bool isCentred(Operation *norm) {
+  return isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::LayerNormGradWeightOp>(norm);
+}
+
   Indices indices(outer);
   indices.push_back(column);
   return indices;
@@ -154,15 +159,18 @@ SmallVector<Value> Evaluator::normStatistics(Value input, double eps, ArrayRef<I
                             llvm::bit_cast<uint64_t>(eps)};
   return remembered(key, outer, [&]() -> SmallVector<Value> {
     Mixed a(*this, b);
-    Type type = elementTypeOf(input);
+    Type type = computeTypeOf(input);
     int64_t columns = shapeOf(input).back();
-    Value count = number(static_cast<double>(columns), type);
-    Value sum = reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
-      return SmallVector<Value>{at(input, along(outer, column), mask)};
-    })[0];
-    Value mean = a.div(sum, count);
+    Value count = number(static_cast<double>(columns), type), mean;
+    if (centred) {
+      Value sum = reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
+        return SmallVector<Value>{at(input, along(outer, column), mask)};
+      })[0];
+      mean = a.div(sum, count);
+    }
     Value squares = reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
-      Value off = a.sub(at(input, along(outer, column), mask), mean);
+      Value x = at(input, along(outer, column), mask);
+      Value off = centred ? a.sub(x, mean) : x;
       return SmallVector<Value>{a.mul(off, off)};
     })[0];
     Value variance = a.add(a.div(squares, count), number(eps, type));
@@ -170,7 +178,7 @@ SmallVector<Value> Evaluator::normStatistics(Value input, double eps, ArrayRef<I
   });
 }
 
-Value Evaluator::normalised(Value input, double eps, ArrayRef<Index> indices, Value mask) {
+Value Evaluator::normalised(Operation *norm, ArrayRef<Index> indices, Value mask) {
   Mixed a(*this, b);
   SmallVector<Value> norm = normStatistics(input, eps, indices.drop_back());
   return a.mul(a.sub(at(input, indices, mask), norm[0]), norm[1]);
@@ -180,7 +188,7 @@ Value Evaluator::rowTotal(Join join, Value input, ArrayRef<Index> outer) {
   std::vector<uint64_t> key{3 + static_cast<uint64_t>(join),
                             reinterpret_cast<uint64_t>(input.getAsOpaquePointer())};
   return remembered(key, outer, [&] {
-    return reduceRow(shapeOf(input).back(), elementTypeOf(input), join,
+    return reduceRow(shapeOf(input).back(), computeTypeOf(input), join,
                      [&](Index column, Value mask) {
                        return SmallVector<Value>{at(input, along(outer, column), mask)};
                      });
@@ -193,7 +201,7 @@ SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
   std::vector<uint64_t> key{5, reinterpret_cast<uint64_t>(op)};
   return remembered(key, outer, [&]() -> SmallVector<Value> {
     Mixed a(*this, b);
-    Type type = elementTypeOf(op->getResult(0));
+    Type type = computeTypeOf(op->getResult(0));
     int64_t columns = shapeOf(op->getResult(0)).back();
     if (auto softmax = dyn_cast<nn::SoftmaxOp>(op)) {
       Value most = rowTotal(Join::Max, softmax.getInput(), outer);
@@ -219,7 +227,9 @@ SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
               flow, a.mul(flow, normalised(grad.getInput(), epsilonOf(op), indices, mask))};
         });
     Value count = number(static_cast<double>(columns), type);
-    return {norm[0], norm[1], a.div(sums[0], count), a.div(sums[1], count)};
+    for (Value sum : sums)
+      norm.push_back(a.div(sum, count));
+    return norm;
   });
 }
 
@@ -244,13 +254,10 @@ Value Evaluator::rowOp(Operation *op, ArrayRef<Index> indices, Value mask) {
 }
 
 Value Evaluator::term(Operation *reduction, ArrayRef<Index> indices, Value mask) {
-  Value input = reduction->getOperand(0);
-  auto weight = dyn_cast<nn::LayerNormGradWeightOp>(reduction);
-  if (!weight)
-    return at(input, indices, mask);
+  if (!isNormGradWeight(reduction))
+    return at(reduction->getOperand(0), indices, mask);
   Mixed a(*this, b);
-  return a.mul(at(weight.getDy(), indices, mask),
-               normalised(input, epsilonOf(reduction), indices, mask));
+  return a.mul(at(reduction->getOperand(1), indices, mask), normalised(reduction, indices, mask));
 }
 
 void Evaluator::prepareTerm(Operation *reduction, ArrayRef<Index> indices) {

@@ -99,13 +99,15 @@ void StageLoops::emitVector(const Index &kept, const Index &row, const Columns &
   Index place = accumulatorIndex(columns, column);
   for (auto [i, term] : llvm::enumerate(terms)) {
     Value address = buffers.accumulators[i].first;
-    Value before = eval.load(address, getElementTypeOrSelf(term.getType()), place, nullptr);
+    Type type = computeTypeOf(sums[i]->reduction->getResult(0));
+    Value before = eval.load(address, type, place, nullptr);
     Join join = Evaluator::joinOf(sums[i]->reduction);
-    eval.store(address, place, eval.joined(join, before, term), nullptr, false);
+    eval.store(address, type, place, eval.joined(join, before, term), nullptr, false);
   }
   Index element = eval.math.add(eval.math.mul(row, stage.columns), column);
   for (auto [output, value] : llvm::zip(lanes, values))
-    eval.store(buffers.results[output->result], element, value, mask, buffers.adds[output->result]);
+    eval.store(buffers.results[output->result], elementTypeOf(output->value), element, value, mask,
+               buffers.adds[output->result]);
 }
 
 void StageLoops::emitRow(const Index &kept, const Index &row, const Columns &columns) {
@@ -120,7 +122,8 @@ void StageLoops::emitRow(const Index &kept, const Index &row, const Columns &col
   for (const PlannedOutput *output : scalars)
     values.push_back(eval.at(output->value, rowIndices(*output, row, 0), nullptr));
   for (auto [output, value] : llvm::zip(scalars, values))
-    eval.store(buffers.results[output->result], row, value, nullptr, buffers.adds[output->result]);
+    eval.store(buffers.results[output->result], elementTypeOf(output->value), row, value, nullptr,
+               buffers.adds[output->result]);
   if (scalars.size() == stage.outputs.size())
     return;
   overColumns(columns,
@@ -129,11 +132,12 @@ void StageLoops::emitRow(const Index &kept, const Index &row, const Columns &col
 
 void StageLoops::clear(unsigned accumulator, bool outer, const Columns &columns) {
   const PlannedOutput *output = outputsOf(OutputForm::Column)[accumulator];
-  Type type = eval.lanesOf(elementTypeOf(output->reduction->getResult(0)));
+  Type type = computeTypeOf(output->reduction->getResult(0));
   auto [inner, total] = buffers.accumulators[accumulator];
   overColumns(columns, [&](Index column, Value) {
-    Value zero = eval.identity(Evaluator::joinOf(output->reduction), type);
-    eval.store(outer ? total : inner, accumulatorIndex(columns, column), zero, nullptr, false);
+    Value zero = eval.identity(Evaluator::joinOf(output->reduction), eval.lanesOf(type));
+    eval.store(outer ? total : inner, type, accumulatorIndex(columns, column), zero, nullptr,
+               false);
   });
 }
 
@@ -153,10 +157,10 @@ void StageLoops::emitAccumulated(const Index &kept, const Columns &columns) {
     overColumns(columns, [&](Index column, Value) {
       Index place = accumulatorIndex(columns, column);
       for (auto [output, accumulator] : llvm::zip(sums, buffers.accumulators)) {
-        Type type = elementTypeOf(output->reduction->getResult(0));
+        Type type = computeTypeOf(output->reduction->getResult(0));
         Value total = eval.load(accumulator.second, type, place, nullptr);
         Value block = eval.load(accumulator.first, type, place, nullptr);
-        eval.store(accumulator.second, place,
+        eval.store(accumulator.second, type, place,
                    eval.joined(Evaluator::joinOf(output->reduction), total, block), nullptr, false);
       }
     });
@@ -170,7 +174,7 @@ void StageLoops::finishColumns(const Index &kept, const Columns &columns) {
   overColumns(columns, [&](Index column, Value mask) {
     for (auto [output, accumulator] : llvm::zip(sums, buffers.accumulators)) {
       Value sum = output->reduction->getResult(0);
-      Value total = eval.load(accumulator.second, elementTypeOf(sum),
+      Value total = eval.load(accumulator.second, computeTypeOf(sum),
                               accumulatorIndex(columns, column), nullptr);
       eval.define(sum, eval.finished(output->reduction, total));
       SmallVector<int64_t> shape = shapes.of(output->value);
@@ -180,8 +184,8 @@ void StageLoops::finishColumns(const Index &kept, const Columns &columns) {
       Value value = eval.lanesAt(output->value, indices, mask);
       eval.forget(sum);
       Index element = eval.math.add(eval.math.mul(kept, stage.columns), column);
-      eval.store(buffers.results[output->result], element, value, mask,
-                 buffers.adds[output->result]);
+      eval.store(buffers.results[output->result], elementTypeOf(output->value), element, value,
+                 mask, buffers.adds[output->result]);
     }
   });
 }

@@ -45,6 +45,17 @@ int64_t ModuleIndex::fullBytes(StringRef bucket) const {
   return op ? op.getLength() * op.getElementBytes() : 0;
 }
 
+int64_t ModuleIndex::gradientElementBytes(StringRef bucket) const {
+  ir::StateOp state = states.lookup(bucket);
+  ir::HeldAttr held = state ? state.findGradient() : ir::HeldAttr();
+  return held ? held.getType().getIntOrFloatBitWidth() / 8 : 0;
+}
+
+int64_t ModuleIndex::fullGradientBytes(StringRef bucket) const {
+  ir::BucketOp op = buckets.lookup(bucket);
+  return op ? op.getLength() * gradientElementBytes(bucket) : 0;
+}
+
 bool ModuleIndex::gradsAllocate(StringRef bucket) const {
   ir::StateOp state = states.lookup(bucket);
   ir::HeldAttr held = state ? state.findGradient() : ir::HeldAttr();
@@ -131,8 +142,9 @@ FailureOr<Lifetimes> Lifetimes::compute(ir::SegmentOp segment, const ModuleIndex
         alias(wait.getFull(), result.bufferOf(wait.getFuture()));
     } else if (auto grads = dyn_cast<ir::GradsOp>(op)) {
       if (index.gradsAllocate(grads.getBucket()))
-        add({BufferKind::Gradient, grads.getBucket().str(), index.fullBytes(grads.getBucket()),
-             time, time + 1, &op, 0, static_cast<int64_t>(grads.getOffset().value_or(-1))},
+        add({BufferKind::Gradient, grads.getBucket().str(),
+             index.fullGradientBytes(grads.getBucket()), time, time + 1, &op, 0,
+             static_cast<int64_t>(grads.getOffset().value_or(-1))},
             grads.getGrads());
     } else if (auto accumulate = dyn_cast<ir::AccumulateOp>(op)) {
       int64_t buffer = result.bufferOf(accumulate.getGrads());

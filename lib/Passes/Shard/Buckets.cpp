@@ -11,14 +11,24 @@ namespace zero {
 
 namespace buckets = planning::buckets;
 
+/// The type of what is held of a parameter's gradient, or null.
+static Type gradientType(const SlotRequest &request) {
+  for (auto held : request.held.getAsRange<ir::HeldAttr>())
+    if (held.getKind() == ir::StateKind::Grad || held.getKind() == ir::StateKind::GradAccum)
+      return held.getType();
+  return {};
+}
+
 buckets::Problem makeProblem(ArrayRef<SlotRequest> requests, const ir::Config &config) {
   buckets::Problem problem;
   problem.ranks = config.ranks;
   problem.bucketBytes = config.bucketBytes;
-  llvm::MapVector<Type, int64_t> typeNumber;
+  // A bucket keeps its weights in one type, and its gradients in one.
+  llvm::MapVector<std::pair<Type, Type>, int64_t> typeNumber;
   for (const SlotRequest &request : requests) {
     Type element = request.type.getElementType();
-    auto number = typeNumber.try_emplace(element, typeNumber.size()).first->second;
+    auto number =
+        typeNumber.try_emplace({element, gradientType(request)}, typeNumber.size()).first->second;
     problem.parameters.push_back({request.param.getValue().str(), request.type.getNumElements(),
                                   element.getIntOrFloatBitWidth() / 8,
                                   static_cast<buckets::Class>(request.bucketClass), number});

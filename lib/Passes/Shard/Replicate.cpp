@@ -106,8 +106,11 @@ private:
       order.insert(name);
     }
     llvm::DenseMap<Attribute, int64_t> contributions;
-    for (Attribute param : end.getParams())
+    llvm::DenseMap<Attribute, Type> gradientType;
+    for (auto [param, gradient] : llvm::zip(end.getParams(), end.getGradients())) {
       ++contributions[param];
+      gradientType[param] = getElementTypeOrSelf(gradient.getType());
+    }
 
     SmallVector<SlotRequest> requests;
     for (auto [i, name] : llvm::enumerate(order)) {
@@ -122,34 +125,48 @@ private:
       request.bucketClass = request.contributions ? ir::BucketClass::Trainable
                             : frozen              ? ir::BucketClass::Frozen
                                                   : ir::BucketClass::Unused;
-      request.held = heldStates(request);
+      request.held = heldStates(request, gradientType.lookup(name));
       requests.push_back(request);
     }
     return requests;
   }
 
-  ArrayAttr heldStates(const SlotRequest &request) {
-    SmallVector<ir::StateKind> kinds = {ir::StateKind::Param};
+  /// 16-bit weights that are trained have an f32 master; moments are f32.
+  ArrayAttr heldStates(const SlotRequest &request, Type gradientType) {
+    SmallVector<Attribute> held;
+    auto hold = [&](ir::StateKind kind, Type type) {
+      held.push_back(ir::HeldAttr::get(module.getContext(), kind, type, /*sharded=*/false,
+                                       /*offset=*/-1));
+    };
+    Type element = request.type.getElementType(), f32 = builder.getF32Type();
+    hold(ir::StateKind::Param, element);
     if (request.bucketClass == ir::BucketClass::Trainable) {
-      kinds.push_back(config.microSteps > 1 ? ir::StateKind::GradAccum : ir::StateKind::Grad);
+      hold(config.microSteps > 1 ? ir::StateKind::GradAccum : ir::StateKind::Grad, gradientType);
+      if (element != f32)
+        hold(ir::StateKind::Master, f32);
       bool sgd = config.optimizer == "sgd";
       if (!sgd || config.momentum != 0.0)
-        kinds.push_back(ir::StateKind::Moment1);
+        hold(ir::StateKind::Moment1, f32);
       if (!sgd)
-        kinds.push_back(ir::StateKind::Moment2);
+        hold(ir::StateKind::Moment2, f32);
     }
-    SmallVector<Attribute> held;
-    for (ir::StateKind kind : kinds)
-      held.push_back(ir::HeldAttr::get(module.getContext(), kind, request.type.getElementType(),
-                                       /*sharded=*/false, /*offset=*/-1));
     return ArrayAttr::get(module.getContext(), held);
   }
 
   LogicalResult checkParameters(ArrayRef<SlotRequest> requests) {
-    for (const SlotRequest &request : requests)
-      if (!request.type.getElementType().isF32())
+    for (const SlotRequest &request : requests) {
+      Type element = request.type.getElementType();
+      if (!element.isF32() && !element.isBF16() && !element.isF16())
         return module.lookupSymbol(request.param)->emitError()
-               << "expects an f32 parameter, got " << request.type;
+               << "expects a parameter of f32, bf16 or f16, got " << request.type;
+    }
+    llvm::DenseMap<Attribute, Type> first;
+    for (auto [param, gradient] : llvm::zip(end.getParams(), end.getGradients()))
+      if (Type &type = first[param]; !type)
+        type = gradient.getType();
+      else if (type != gradient.getType())
+        return end.emitOpError() << "expects gradients of one type for " << param << ", got "
+                                 << type << " and " << gradient.getType();
     if (auto problem = planning::buckets::check(makeProblem(requests, config)))
       return module.emitError(*problem);
     return success();

@@ -110,8 +110,8 @@ struct SlotRequest {
   mlir::ArrayAttr held; // what its bucket keeps
 };
 
-/// The planner's problem for parameters in order of first use; element types are numbered by first
-/// use.
+/// The planner's problem for parameters in order of first use; types of weights and gradients are
+/// numbered by first use.
 planning::buckets::Problem makeProblem(llvm::ArrayRef<SlotRequest> requests,
                                        const ir::Config &config);
 

@@ -129,17 +129,22 @@ private:
     int64_t buffer, begin, end;
   };
 
-  /// The bytes [begin, end) of a slot in its full bucket.
-  std::optional<std::pair<int64_t, int64_t>> slotBytes(StringRef bucket, StringRef param) {
-    auto op = symbols.lookup<ir::BucketOp>(bucket);
-    if (!op)
-      return std::nullopt;
-    for (auto slot : op.getSlots().front().getOps<ir::SlotOp>())
+  /// The bytes [begin, end) of a slot in its full bucket of elements of `width` bytes.
+  std::optional<std::pair<int64_t, int64_t>> slotBytes(ir::BucketOp bucket, StringRef param,
+                                                       int64_t width) {
+    for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>())
       if (slot.getParam() == param) {
-        int64_t begin = static_cast<int64_t>(slot.getOffset()) * op.getElementBytes();
-        return std::pair(begin, begin + tensorBytes(slot.getTensorType()));
+        int64_t begin = static_cast<int64_t>(slot.getOffset());
+        return std::pair(begin * width, (begin + slot.getTensorType().getNumElements()) * width);
       }
     return std::nullopt;
+  }
+
+  /// Bytes of an element of a bucket's gradients, which may have a type of their own.
+  int64_t gradientWidth(StringRef bucket) {
+    ir::StateOp state = states.lookup(bucket);
+    ir::HeldAttr held = state ? state.findGradient() : ir::HeldAttr();
+    return held ? widthOf(held.getType()) : 0;
   }
 
   /// Where a value's bytes lie.
@@ -157,10 +162,13 @@ private:
       return std::nullopt;
     }
     if (auto param = view.root.getDefiningOp<ir::ViewOp>()) {
-      StringRef bucket = cast<ir::FullType>(param.getFull().getType()).getBucket().getValue();
-      auto slot = slotBytes(bucket, param.getParam());
+      auto bucket = symbols.lookup<ir::BucketOp>(
+          cast<ir::FullType>(param.getFull().getType()).getBucket().getValue());
       auto full = buffers.find(param.getFull());
-      if (!slot || full == buffers.end())
+      if (!bucket || full == buffers.end())
+        return std::nullopt;
+      auto slot = slotBytes(bucket, param.getParam(), bucket.getElementBytes());
+      if (!slot)
         return std::nullopt;
       return Range{full->second, slot->first + begin, slot->first + end};
     }
@@ -286,7 +294,7 @@ private:
     if (grads.getOffset())
       offset = *grads.getOffset();
     return addBuffer("gradients of " + grads.getBucket().str(), ps::BufferKind::Grads,
-                     bucket.getLength() * bucket.getElementBytes(), offset);
+                     bucket.getLength() * gradientWidth(grads.getBucket()), offset);
   }
 
   LogicalResult addLaunch(ir::LaunchOp launch, ps::Row &row) {
@@ -362,7 +370,8 @@ private:
     while (auto earlier = begin.getDefiningOp<ir::AccumulateOp>())
       begin = earlier.getGrads();
     auto grads = begin.getDefiningOp<ir::GradsOp>();
-    auto slot = slotBytes(bucket, accumulate.getParam());
+    auto home = symbols.lookup<ir::BucketOp>(bucket);
+    auto slot = home ? slotBytes(home, accumulate.getParam(), gradientWidth(bucket)) : std::nullopt;
     if (!grads || !slot)
       return accumulate.emitOpError("accumulates into a slot that the bucket does not have");
     if (failed(beginGrads(grads)))

@@ -54,6 +54,7 @@ private:
   LogicalResult verifyGradients(ModuleOp module, const SymbolTable &symbols) {
     struct Owed {
       ir::BucketOp bucket;
+      Type gradientType;
       llvm::StringMap<int64_t> contributions;
       int64_t reductions = 0, keeps = 0;
     };
@@ -62,6 +63,7 @@ private:
       if (state.findGradient()) {
         auto bucket = symbols.lookup<ir::BucketOp>(state.getBucket());
         owed[state.getBucket()].bucket = bucket;
+        owed[state.getBucket()].gradientType = state.findGradient().getType();
         for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>())
           owed[state.getBucket()].contributions[slot.getParam()] = 0;
       }
@@ -83,6 +85,10 @@ private:
           auto slot = found->second.contributions.find(accumulate.getParam());
           if (slot == found->second.contributions.end())
             return op.emitOpError() << "(S4) expects a slot of @" << grads.getBucket().getValue();
+          if (Type type = getElementTypeOrSelf(accumulate.getGradient().getType());
+              type != found->second.gradientType)
+            return op.emitOpError() << "(S4) expects a gradient of " << found->second.gradientType
+                                    << ", as its bucket keeps them, got " << type;
           ++slot->second;
         } else if (isa<ir::KeepOp>(op)) {
           ++found->second.keeps;

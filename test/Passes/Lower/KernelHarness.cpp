@@ -225,6 +225,18 @@ std::vector<reference::Array> Kernels::judge(StringRef name, const std::vector<B
   return {results->begin(), results->end()};
 }
 
+uint16_t shortBits(double value, Type type) {
+  bool inexact = false;
+  APFloat rounded(value);
+  rounded.convert(cast<FloatType>(type).getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &inexact);
+  return static_cast<uint16_t>(rounded.bitcastToAPInt().getZExtValue());
+}
+
+double shortValue(uint16_t bits, Type type) {
+  return APFloat(cast<FloatType>(type).getFloatSemantics(), APInt(16, bits)).convertToDouble();
+}
+
 Bytes randomTensor(Type type, std::mt19937 &generator, double scale, int64_t bound) {
   auto tensor = cast<RankedTensorType>(type);
   int64_t count = tensor.getNumElements();
@@ -244,6 +256,8 @@ Bytes randomTensor(Type type, std::mt19937 &generator, double scale, int64_t bou
     return fill([&] { return static_cast<float>(normal(generator)); });
   if (element.isF64())
     return fill([&] { return normal(generator); });
+  if (element.isBF16() || element.isF16())
+    return fill([&] { return shortBits(normal(generator), element); });
   if (element.isInteger(1))
     return fill([&] { return static_cast<char>(generator() & 1); });
   if (element.isInteger(32))
@@ -278,6 +292,8 @@ reference::Array arrayOf(const Bytes &bytes, Type type) {
       array.f[i] = read(float());
     else if (element.isF64())
       array.f[i] = read(double());
+    else if (array.isFloat)
+      array.f[i] = shortValue(read(uint16_t()), element);
     else if (width == 1)
       array.i[i] = read(char());
     else if (width == 4)

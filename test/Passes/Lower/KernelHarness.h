@@ -60,6 +60,9 @@ private:
 /// Floats are normal with deviation `scale`, integers uniform in [0, bound), i1 either.
 Bytes randomTensor(mlir::Type type, std::mt19937 &generator, double scale, int64_t bound);
 Bytes bytesOf(llvm::ArrayRef<float> values);
+/// The bits of a number rounded to bf16 or f16, and back.
+uint16_t shortBits(double value, mlir::Type type);
+double shortValue(uint16_t bits, mlir::Type type);
 std::vector<float> floatsOf(const Bytes &bytes);
 /// Elements as f64, or integers, of a tensor type.
 reference::Array arrayOf(const Bytes &bytes, mlir::Type type);

@@ -70,15 +70,15 @@ module {
 
 // -----
 module {
-  // expected-error @below {{expects an f32 parameter, got 'tensor<2xbf16>'}}
-  nn.param @w : tensor<2xbf16> init ones
-  zero.kernel @k(%w: tensor<2xbf16>, %seed: tensor<f32>) -> (tensor<f32>, tensor<2xbf16>) kind generated {
-    zero.yield %seed, %w : tensor<f32>, tensor<2xbf16>
+  // expected-error @below {{expects a parameter of f32, bf16 or f16, got 'tensor<2xf64>'}}
+  nn.param @w : tensor<2xf64> init ones
+  zero.kernel @k(%w: tensor<2xf64>, %seed: tensor<f32>) -> (tensor<f32>, tensor<2xf64>) kind generated {
+    zero.yield %seed, %w : tensor<f32>, tensor<2xf64>
   }
   func.func @joint(%seed: tensor<f32>) {
-    %w = nn.read @w : tensor<2xbf16>
-    %s, %d = zero.launch @k(%w, %seed) : (tensor<2xbf16>, tensor<f32>) -> (tensor<f32>, tensor<2xbf16>)
-    nn.return %s grads(%d of @w : tensor<2xbf16>) : tensor<f32>
+    %w = nn.read @w : tensor<2xf64>
+    %s, %d = zero.launch @k(%w, %seed) : (tensor<2xf64>, tensor<f32>) -> (tensor<f32>, tensor<2xf64>)
+    nn.return %s grads(%d of @w : tensor<2xf64>) : tensor<f32>
   }
 }
 

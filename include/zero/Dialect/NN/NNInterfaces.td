@@ -52,7 +52,8 @@ def NN_ElementLoweringInterface : OpInterface<"ElementLoweringInterface"> {
   let cppNamespace = "::zero::nn";
   let description = [{
     Computes one element (a scalar or a vector of lanes) of an elementwise op from the operands'
-    elements, in arith and math ops without fast-math flags. Implemented as external models.
+    elements, in arith and math ops without fast-math flags. Elements of bf16 and f16 come in as f32
+    and go out as f32: a kernel rounds what leaves it. Implemented as external models.
   }];
   let methods = [
     InterfaceMethod<"Emits the element's value; `operands` are scalars or vectors of equal length.",

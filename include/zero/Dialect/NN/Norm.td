@@ -13,8 +13,8 @@ def NN_LayerNormOp : NN_DiffOp<"layer_norm"> {
     ```mlir
     %y = nn.layer_norm %x, %w, %b eps 1.0e-5 : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x3x4xf32>
     ```
-    Constraints: (C1) weight and bias are [last dimension], and the gradients' cotangents of the
-    input's type; (C2) eps is positive and finite.
+    Constraints: (C1) weight and bias are [last dimension], of the input's type, or of f32 beside a
+    16-bit input, and the gradients' cotangents of the input's type; (C2) eps is positive and finite.
   }];
   let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weight, NN_FloatTensor:$bias, F64Attr:$eps);
   let results = (outs NN_FloatTensor:$result);

@@ -77,7 +77,7 @@ def NN_ReturnOp : Op<NN_Dialect, "return", [Pure, ReturnLike, Terminator,
     nn.return %loss grads(%dw of @fc.weight : tensor<6x4xf32>, %db of @fc.bias : tensor<4xf32>) : tensor<f32>
     ```
     Constraints: (C1) one gradient per symbol entry; (C2) each symbol names a trainable `nn.param`
-    of the gradient's type.
+    of the gradient's type, but that of a 16-bit parameter may be f32.
   }];
   let arguments = (ins NN_FloatTensor:$loss, Variadic<NN_FloatTensor>:$gradients, FlatSymbolRefArrayAttr:$params);
   let assemblyFormat = "$loss `grads` `` custom<Gradients>($gradients, type($gradients), $params) attr-dict `:` type($loss)";
