@@ -43,6 +43,27 @@ def CloseBatchPass : Pass<"nn-close-batch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::nn::NNDialect"];
 }
 
+def MixedPrecisionPass : Pass<"nn-mixed-precision", "::mlir::ModuleOp"> {
+  let summary = "Computes in bf16 or f16";
+  let description = [{
+    Level G to level G. f32 parameters take `type`, save those that `keep-f32` names; the types of all
+    other values follow by inference. Batch arguments stay as they are, and are converted where they
+    meet 16-bit values. Where types meet in an op, f32 operands are converted to `type`, unless the
+    op takes them as they are: norms compute in f32, so an f32 weight meets a 16-bit input unrounded,
+    and its gradient is f32. Losses and other scalars, and constants, stay f32. A graph with
+    parameters of `type` is left as it is written.
+
+    ```mlir
+    nn.param @w : tensor<4x6xf32> init zeros   →   nn.param @w : tensor<4x6xbf16> init zeros
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", "\"f32\"", "Type of weights and activations: f32, bf16 or f16">,
+    Option<"keepF32", "keep-f32", "std::string", "\"\"", "Parameters that stay f32: names with * for any characters, separated by commas">
+  ];
+  let dependentDialects = ["::zero::nn::NNDialect"];
+}
+
 def AutodiffPass : Pass<"nn-autodiff", "::mlir::ModuleOp"> {
   let summary = "Differentiates the forward function";
   let description = [{
@@ -50,7 +71,13 @@ def AutodiffPass : Pass<"nn-autodiff", "::mlir::ModuleOp"> {
     inlined, the forward function becomes `@joint`, which takes the seed as a last argument and ends
     in `nn.return %loss grads(…)`; `@count` counts the labels of all micro-steps. A parameter on which
     the loss does not depend is warned about.
+
+    Each gradient is formed in f32 and rounded once, to its type: of an f32 parameter f32, of a 16-bit
+    one `grad-type`, under `auto` f32 where zero.config has several micro-steps, else the parameter's.
   }];
+  let options = [
+    Option<"gradType", "grad-type", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto, f32, bf16 or f16">
+  ];
   let dependentDialects = ["::zero::nn::NNDialect", "::mlir::func::FuncDialect"];
 }
 
@@ -71,13 +98,7 @@ def ReplicatePass : Pass<"zero-replicate", "::mlir::ModuleOp"> {
     all-reduced once a step.
   }];
   let dependentDialects = ["::zero::ir::ZeroDialect"];
-
-    Each gradient is formed in f32 and rounded once, to its type: of an f32 parameter f32, of a 16-bit
-    one `grad-type`, under `auto` f32 where zero.config has several micro-steps, else the parameter's.
 }
-  let options = [
-    Option<"gradType", "grad-type", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto, f32, bf16 or f16">
-  ];
 def ShardOptimizerPass : Pass<"zero-shard-optimizer", "::mlir::ModuleOp"> {
   let summary = "Stage 1: shards the optimizer state";
   let description = [{
@@ -160,6 +181,9 @@ def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
   let options = [
     Option<"until", "until", "std::string", "\"arena\"", "Level to stop at: graph, joint, launches, sharded, scheduled, arena or llvm">,
     Option<"microBatch", "micro-batch", "int64_t", "0", "Rows per rank and micro-step, where the graph leaves them open">,
+    Option<"dtype", "dtype", "std::string", "\"f32\"", "Type of weights and activations: f32, bf16 or f16; read at level graph">,
+    Option<"keepF32", "keep-f32", "std::string", "\"\"", "Parameters that stay f32: names with * for any characters, separated by commas">,
+    Option<"gradDtype", "grad-dtype", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto (f32 over several micro-steps), f32, bf16 or f16">,
     Option<"verify", "verify", "bool", "true", "Run zero-verify after each pass">,
     Option<"clean", "clean", "bool", "false", "Run canonicalize and cse after each pass">,
     Option<"ranks", "ranks", "int64_t", "1", "Data-parallel ranks">,
@@ -181,9 +205,6 @@ def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
       "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
       "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect",
       "::mlir::cf::ControlFlowDialect"];
-    Option<"dtype", "dtype", "std::string", "\"f32\"", "Type of weights and activations: f32, bf16 or f16; read at level graph">,
-    Option<"keepF32", "keep-f32", "std::string", "\"\"", "Parameters that stay f32: names with * for any characters, separated by commas">,
-    Option<"gradDtype", "grad-dtype", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto (f32 over several micro-steps), f32, bf16 or f16">,
 }
 
 #endif // ZERO_PASSES_PASSES_TD

@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace zero::nn;
 
-/// Checks rows of at least rank 1, vectors of their length (C1), and epsilon (C2).
+/// Checks rows of at least rank 1, vectors of their length (C1), and epsilon (C2). Norms are
+/// computed in f32 where rows are 16-bit, so that an f32 weight meets them as it is.
 static LogicalResult checkNorm(MaybeLocation location, ArrayRef<RankedTensorType> rows,
                                ArrayRef<RankedTensorType> vectors, const llvm::APFloat &eps) {
   RankedTensorType input = rows.front();

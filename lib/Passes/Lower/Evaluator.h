@@ -66,9 +66,9 @@ public:
 
   mlir::Type lanesOf(mlir::Type elementType) const;
   mlir::Value toLanes(mlir::Value value);
-  mlir::Value load(mlir::Value pointer, mlir::Type elementType, const Index &element,
   /// Elements of `elementType` in memory, as values of its compute type.
                    mlir::Value mask);
+  mlir::Value load(mlir::Value pointer, mlir::Type elementType, const Index &element,
   /// Rounds to `elementType`, and adds that to what is there where `adds`.
   void store(mlir::Value pointer, mlir::Type elementType, const Index &element, mlir::Value value,
              mlir::Value mask, bool adds);
@@ -77,12 +77,12 @@ public:
   mlir::Value number(double value, mlir::Type type);
 
 private:
-  struct Place {
   /// What lies in memory for a value of the compute type, and back.
   mlir::Value encoded(mlir::Value value, mlir::Type elementType);
   mlir::Value decoded(mlir::Value stored, mlir::Type elementType);
 
     mlir::Value value;
+  struct Place {
     Indices indices;
   };
   /// Part of a concat or pad: its value counts where `inside` holds (null: everywhere).
@@ -120,10 +120,9 @@ private:
   mlir::Value tree(Join join, mlir::Value lanes);
   /// The numbers that a row op takes from its whole row; `outer` are the row's indices.
   llvm::SmallVector<mlir::Value> statistics(mlir::Operation *op, llvm::ArrayRef<Index> outer);
-  llvm::SmallVector<mlir::Value> normStatistics(mlir::Value input, double eps,
-                                                llvm::ArrayRef<Index> outer);
-  mlir::Value normalised(mlir::Value input, double eps, llvm::ArrayRef<Index> indices,
-                         mlir::Value mask);
+  /// `norm` is a norm or a gradient of one; its first operand holds the rows.
+  llvm::SmallVector<mlir::Value> normStatistics(mlir::Operation *norm, llvm::ArrayRef<Index> outer);
+  mlir::Value normalised(mlir::Operation *norm, llvm::ArrayRef<Index> indices, mlir::Value mask);
   mlir::Value rowTotal(Join join, mlir::Value input, llvm::ArrayRef<Index> outer);
   llvm::SmallVector<mlir::Value>
   remembered(std::vector<uint64_t> key, llvm::ArrayRef<Index> outer,

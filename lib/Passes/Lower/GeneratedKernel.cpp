@@ -108,7 +108,6 @@ private:
   }
 
   Value operandAddress(int64_t number) {
-    globals.push_back({value, global});
     Type pointer = LLVM::LLVMPointerType::get(b.getContext());
     Value slot = LLVM::GEPOp::create(b, pointer, pointer, function.getArgument(0),
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});

@@ -48,13 +48,13 @@ double epsilonOf(Operation *op) {
       .convertToDouble();
 }
 
-Indices along(ArrayRef<Index> outer, const Index &column) {
 /// Whether rows are moved to mean 0 before they are scaled.
 bool isCentred(Operation *norm) {
   return isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::LayerNormGradWeightOp>(norm);
 }
 
   Indices indices(outer);
+Indices along(ArrayRef<Index> outer, const Index &column) {
   indices.push_back(column);
   return indices;
 }
@@ -180,8 +180,9 @@ SmallVector<Value> Evaluator::normStatistics(Value input, double eps, ArrayRef<I
 
 Value Evaluator::normalised(Operation *norm, ArrayRef<Index> indices, Value mask) {
   Mixed a(*this, b);
-  SmallVector<Value> norm = normStatistics(input, eps, indices.drop_back());
-  return a.mul(a.sub(at(input, indices, mask), norm[0]), norm[1]);
+  SmallVector<Value> row = normStatistics(norm, indices.drop_back());
+  Value x = at(norm->getOperand(0), indices, mask);
+  return a.mul(row[0] ? a.sub(x, row[0]) : x, row[1]);
 }
 
 Value Evaluator::rowTotal(Join join, Value input, ArrayRef<Index> outer) {
@@ -217,15 +218,18 @@ SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
         return SmallVector<Value>{
             a.mul(at(grad.getOutput(), indices, mask), at(grad.getDy(), indices, mask))};
       });
-    auto grad = cast<nn::LayerNormGradInputOp>(op);
-    SmallVector<Value> norm = normStatistics(grad.getInput(), epsilonOf(op), outer);
-    SmallVector<Value> sums =
-        reduceRow(columns, type, {Join::Sum, Join::Sum}, [&](Index column, Value mask) {
-          Indices indices = along(outer, column);
-          Value flow = a.mul(at(grad.getDy(), indices, mask), at(grad.getWeight(), column, mask));
-          return SmallVector<Value>{
-              flow, a.mul(flow, normalised(grad.getInput(), epsilonOf(op), indices, mask))};
-        });
+    // The gradient of a norm: x, weight, dy.
+    Value weight = op->getOperand(1), dy = op->getOperand(2);
+    SmallVector<Value> norm = normStatistics(op, outer);
+    SmallVector<Join> joins(norm[0] ? 2 : 1, Join::Sum);
+    SmallVector<Value> sums = reduceRow(columns, type, joins, [&](Index column, Value mask) {
+      Indices indices = along(outer, column);
+      Value flow = a.mul(at(dy, indices, mask), at(weight, column, mask));
+      SmallVector<Value> terms{a.mul(flow, normalised(op, indices, mask))};
+      if (norm[0])
+        terms.push_back(flow);
+      return terms;
+    });
     Value count = number(static_cast<double>(columns), type);
     for (Value sum : sums)
       norm.push_back(a.div(sum, count));
@@ -263,8 +267,8 @@ Value Evaluator::term(Operation *reduction, ArrayRef<Index> indices, Value mask)
 void Evaluator::prepareTerm(Operation *reduction, ArrayRef<Index> indices) {
   for (Value operand : reduction->getOperands())
     prepare(operand, indices);
-  if (isa<nn::LayerNormGradWeightOp>(reduction))
-    normStatistics(reduction->getOperand(0), epsilonOf(reduction), indices.drop_back());
+  if (isNormGradWeight(reduction))
+    normStatistics(reduction, indices.drop_back());
 }
 
 } // namespace zero
