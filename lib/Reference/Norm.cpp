@@ -71,6 +71,53 @@ Array layerNormGradWeight(nn::LayerNormGradWeightOp op, Operands x) {
   return dw;
 }
 
+/// 1/√(mean of squares + eps) of a row.
+double rmsScale(const double *row, int64_t width, double eps) {
+  double square = 0.0;
+  for (int64_t k = 0; k < width; ++k)
+    square += row[k] * row[k] / static_cast<double>(width);
+  return 1.0 / std::sqrt(square + eps);
+}
+
+Array rmsNorm(nn::RmsNormOp op, Operands x) {
+  const Array &input = *x[0], &weight = *x[1];
+  int64_t width = input.lastDimension();
+  Array y(input.shape, /*isFloat=*/true);
+  for (int64_t row = 0; row < input.size(); row += width) {
+    double scale = rmsScale(&input.f[row], width, epsOf(op.getEps()));
+    for (int64_t k = 0; k < width; ++k)
+      y.f[row + k] = input.f[row + k] * scale * weight.f[k];
+  }
+  return y;
+}
+
+// With n = x·scale and d = dy·weight: dx = scale · (d - n·mean(d·n)).
+Array rmsNormGradInput(nn::RmsNormGradInputOp op, Operands x) {
+  const Array &input = *x[0], &weight = *x[1], &dy = *x[2];
+  int64_t width = input.lastDimension();
+  Array dx(input.shape, /*isFloat=*/true);
+  for (int64_t row = 0; row < input.size(); row += width) {
+    double scale = rmsScale(&input.f[row], width, epsOf(op.getEps())), meanDN = 0.0;
+    for (int64_t k = 0; k < width; ++k)
+      meanDN += dy.f[row + k] * weight.f[k] * input.f[row + k] * scale / static_cast<double>(width);
+    for (int64_t k = 0; k < width; ++k)
+      dx.f[row + k] = scale * (dy.f[row + k] * weight.f[k] - input.f[row + k] * scale * meanDN);
+  }
+  return dx;
+}
+
+Array rmsNormGradWeight(nn::RmsNormGradWeightOp op, Operands x) {
+  const Array &input = *x[0], &dy = *x[1];
+  int64_t width = input.lastDimension();
+  Array dw({width}, /*isFloat=*/true);
+  for (int64_t row = 0; row < input.size(); row += width) {
+    double scale = rmsScale(&input.f[row], width, epsOf(op.getEps()));
+    for (int64_t k = 0; k < width; ++k)
+      dw.f[k] += dy.f[row + k] * input.f[row + k] * scale;
+  }
+  return dw;
+}
+
 Array softmax(nn::SoftmaxOp, Operands x) {
   const Array &input = *x[0];
   int64_t width = input.lastDimension();
@@ -105,6 +152,9 @@ void registerNorm(Registry &registry) {
   registry.add<nn::LayerNormOp>(layerNorm);
   registry.add<nn::LayerNormGradInputOp>(layerNormGradInput);
   registry.add<nn::LayerNormGradWeightOp>(layerNormGradWeight);
+  registry.add<nn::RmsNormOp>(rmsNorm);
+  registry.add<nn::RmsNormGradInputOp>(rmsNormGradInput);
+  registry.add<nn::RmsNormGradWeightOp>(rmsNormGradWeight);
   registry.add<nn::SoftmaxOp>(softmax);
   registry.add<nn::SoftmaxGradOp>(softmaxGrad);
 }

@@ -128,6 +128,9 @@ std::vector<Case> allCases() {
   add({"layer_norm", {floats({3, 5}), floats({5}), floats({5})}, "{eps = 1.0e-5 : f64}"});
   add({"layer_norm", {floats({2, 3, 7}), floats({7}), floats({7})}, "{eps = 1.0e-1 : f64}"});
   add({"layer_norm", {floats({3, 1}), floats({1}), floats({1})}, "{eps = 1.0e-5 : f64}"});
+  add({"rms_norm", {floats({3, 5}), floats({5})}, "{eps = 1.0e-6 : f64}"});
+  add({"rms_norm", {floats({2, 3, 7}), floats({7})}, "{eps = 1.0e-1 : f64}"});
+  add({"rms_norm", {floats({3, 1}), floats({1})}, "{eps = 1.0e-1 : f64}"});
   for (Shape shape : {Shape{1}, Shape{7}, Shape{3, 5}, Shape{3, 1, 5}})
     add({"softmax", {floats(shape)}});
 
@@ -345,6 +348,29 @@ TEST_F(FiniteDifferences, everyDifferentiableOpHasACase) {
     EXPECT_TRUE(covered.contains(name.getStringRef())) << name.getStringRef().str();
   }
   EXPECT_GE(differentiable, 30);
+}
+
+// What a padding token reads does not teach its row: ids 2, 0, 2 with padding 2.
+TEST_F(FiniteDifferences, embeddingGivesItsPaddingRowNoGradient) {
+  OwningOpRef<ModuleOp> module = parse(R"(
+    func.func @f(%ids: tensor<3xi32>, %table: tensor<4x2xf32>, %dy: tensor<3x2xf32>) -> tensor<4x2xf32> {
+      %0 = nn.embedding %ids, %table padding 2 : (tensor<3xi32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+      return %table : tensor<4x2xf32>
+    })");
+  auto function = module->lookupSymbol<func::FuncOp>("f");
+  Operation &op = function.front().front();
+  OpBuilder builder(function.front().getTerminator());
+  SmallVector<Value> gradients(2);
+  ASSERT_TRUE(succeeded(cast<nn::DifferentiableOpInterface>(op).vjp(
+      builder, function.getArgument(2), {false, true}, gradients)));
+  function.front().getTerminator()->setOperand(0, gradients[1]);
+  FailureOr<Results> results =
+      evaluate(function,
+               {Array::integers({3}, {2, 0, 2}), Array({4, 2}, /*isFloat=*/true),
+                Array::floats({3, 2}, {1, 2, 3, 4, 5, 6})},
+               {});
+  ASSERT_TRUE(succeeded(results)) << messages;
+  expectNear((*results)[0], {4, 2}, {3, 4, 0, 0, 0, 0, 0, 0});
 }
 
 // The attention rows' log-sums are for backward alone: a loss that depends on them is refused.

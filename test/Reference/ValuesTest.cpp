@@ -167,6 +167,25 @@ TEST_F(Values, norms) {
   expectNear(y[1], {2}, {0.25, 0.75});
 }
 
+// The row [1, 7] has a mean square of 25, so with eps 0+ it becomes [1/5, 7/5], and times [10, 5]
+// [2, 7]. A quarter turn a position takes the pair (1, 2) at position 1 to (−2, 1); inverse, and
+// doubled, to (4, −2). At position 0 nothing moves.
+TEST_F(Values, rmsNormAndRotary) {
+  Results y = run(R"(
+    func.func @f(%x: tensor<1x2xf32>, %w: tensor<2xf32>, %h: tensor<1x2x1x2xf32>) -> (tensor<1x2xf32>, tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>) {
+      %n = nn.rms_norm %x, %w eps 1.0e-30 : (tensor<1x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+      %r = nn.rotary %h frequencies [1.5707963267948966] : tensor<1x2x1x2xf32>
+      %i = nn.rotary %h frequencies [1.5707963267948966] factor 2.0 inverse : tensor<1x2x1x2xf32>
+      return %n, %r, %i : tensor<1x2xf32>, tensor<1x2x1x2xf32>, tensor<1x2x1x2xf32>
+    })",
+                  {Array::floats({1, 2}, {1, 7}), Array::floats({2}, {10, 5}),
+                   Array::floats({1, 2, 1, 2}, {3, 4, 1, 2})});
+  ASSERT_EQ(y.size(), 3u) << messages;
+  expectNear(y[0], {1, 2}, {2, 7});
+  expectNear(y[1], {1, 2, 1, 2}, {3, 4, -2, 1});
+  expectNear(y[2], {1, 2, 1, 2}, {6, 8, 4, -2});
+}
+
 // One head of depth 1, q = 1 everywhere, k = [0, ln 3], v = [8, 16]. The first query sees one key:
 // 8 and log-sum 0. The second weighs 1/4 and 3/4: 14, log-sum ln 4. Without the mask both do so.
 TEST_F(Values, attention) {

@@ -13,6 +13,13 @@ NN_INFER(EmbeddingOp) {
   if (failed(expects(location, table.getRank() == 2 && table.hasStaticShape(),
                      "a closed table of rank 2, got ", table))) // (C1)
     return failure();
+  if (std::optional<uint64_t> row = adaptor.getPadding()) {
+    auto padding = static_cast<int64_t>(*row);
+    if (failed(expects(location, padding >= 0 && padding < table.getDimSize(0),
+                       "padding to be one of the ", table.getDimSize(0), " rows, got ",
+                       padding))) // (C2)
+      return failure();
+  }
   Shape shape(indices.getShape());
   shape.push_back(table.getDimSize(1));
   return addResult(location, shape, table.getElementType(), inferred);

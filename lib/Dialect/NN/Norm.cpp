@@ -64,6 +64,37 @@ NN_INFER(LayerNormGradWeightOp) {
 // normalised x 5, times dy 1, summed 1
 NN_KERNEL(LayerNormGradWeightOp, KernelFamily::Column, countFlops(getInput(), 7))
 
+NN_INFER(RmsNormOp) {
+  FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
+  if (failed(types) || failed(checkNorm(location, (*types)[0], (*types)[1], adaptor.getEps())))
+    return failure();
+  inferred.push_back(types->front());
+  return success();
+}
+// squares 1, their mean 1, scaling 1, weight 1
+NN_KERNEL(RmsNormOp, KernelFamily::Row, countFlops(getResult(), 4))
+
+NN_INFER(RmsNormGradInputOp) {
+  FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
+  if (failed(types) ||
+      failed(checkNorm(location, {(*types)[0], (*types)[2]}, (*types)[1], adaptor.getEps())))
+    return failure();
+  inferred.push_back(types->front());
+  return success();
+}
+// normalised x 3, dy · weight 1, its mean with x 2, combined 3
+NN_KERNEL(RmsNormGradInputOp, KernelFamily::Row, countFlops(getResult(), 9))
+
+NN_INFER(RmsNormGradWeightOp) {
+  FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
+  if (failed(types) || failed(checkNorm(location, *types, {}, adaptor.getEps())))
+    return failure();
+  RankedTensorType input = types->front();
+  return addResult(location, input.getShape().take_back(), input.getElementType(), inferred);
+}
+// normalised x 3, times dy 1, summed 1
+NN_KERNEL(RmsNormGradWeightOp, KernelFamily::Column, countFlops(getInput(), 5))
+
 static LogicalResult inferSoftmax(MaybeLocation location, Value rows,
                                   SmallVectorImpl<Type> &inferred) {
   FailureOr<TensorTypes> types = operandTypes(location, rows);

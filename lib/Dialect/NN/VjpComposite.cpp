@@ -23,6 +23,26 @@ static LogicalResult differentiate(LayerNormOp op, Vjp &vjp) {
 }
 NN_DEFINE_VJP(LayerNormOp)
 
+static LogicalResult differentiate(RmsNormOp op, Vjp &vjp) {
+  Value x = op.getInput(), dy = vjp.cotangent();
+  if (vjp.wants(0))
+    vjp.set(0, vjp.emit<RmsNormGradInputOp>(x, op.getWeight(), dy, op.getEpsAttr()));
+  if (vjp.wants(1))
+    vjp.set(1, vjp.convert(vjp.emit<RmsNormGradWeightOp>(x, dy, op.getEpsAttr()),
+                           op.getWeight().getType().getElementType()));
+  return success();
+}
+NN_DEFINE_VJP(RmsNormOp)
+
+static LogicalResult differentiate(RotaryOp op, Vjp &vjp) {
+  // A rotation's transpose is its inverse.
+  UnitAttr inverse = op.getInverse() ? UnitAttr() : UnitAttr::get(op.getContext());
+  vjp.set(
+      0, vjp.emit<RotaryOp>(vjp.cotangent(), op.getFrequenciesAttr(), op.getFactorAttr(), inverse));
+  return success();
+}
+NN_DEFINE_VJP(RotaryOp)
+
 static LogicalResult differentiate(SoftmaxOp op, Vjp &vjp) {
   vjp.set(0, vjp.emit<SoftmaxGradOp>(op.getResult(), vjp.cotangent()));
   return success();

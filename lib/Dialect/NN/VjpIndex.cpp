@@ -12,9 +12,17 @@ using namespace mlir;
 namespace zero::nn {
 
 static LogicalResult differentiate(EmbeddingOp op, Vjp &vjp) {
-  if (vjp.wants(1))
-    vjp.set(1, vjp.emit<ScatterAddOp>(op.getIndices(), vjp.cotangent(),
-                                      op.getTable().getType().getDimSize(0)));
+  if (!vjp.wants(1))
+    return success();
+  Value ids = op.getIndices(), updates = vjp.cotangent();
+  if (std::optional<uint64_t> padding = op.getPadding()) {
+    Shape rows(op.getIndices().getType().getShape());
+    rows.push_back(1);
+    Value counts = vjp.compare(Predicate::NE, ids, vjp.integer(ids, *padding));
+    Value mask = vjp.reshape(counts, rows), none = vjp.scalar(updates, 0.0);
+    updates = vjp.select(mask, updates, none);
+  }
+  vjp.set(1, vjp.emit<ScatterAddOp>(ids, updates, op.getTable().getType().getDimSize(0)));
   return success();
 }
 NN_DEFINE_VJP(EmbeddingOp)

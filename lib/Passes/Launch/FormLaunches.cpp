@@ -202,7 +202,8 @@ private:
   static StringRef baseName(const Group &group) {
     Operation *main = group.ops.front();
     for (Operation *op : group.ops)
-      if (isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(op))
+      if (isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::RmsNormOp, nn::RmsNormGradInputOp,
+              nn::RotaryOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(op))
         main = op;
     return main->getName().stripDialect();
   }

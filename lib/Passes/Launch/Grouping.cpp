@@ -178,14 +178,14 @@ private:
     Group &group = start(op, ir::KernelKind::Generated);
     group.shape.assign(shape.begin(), shape.end());
     group.hasNorm = isRow;
-    if (auto grad = dyn_cast<nn::LayerNormGradInputOp>(op))
-      normOfGradient[grad.getDy()] = groupOf[op];
+    if (isa<nn::LayerNormGradInputOp, nn::RmsNormGradInputOp>(op))
+      normOfGradient[op->getOperand(2)] = groupOf[op];
   }
 
   void placeColumn(Operation *op) {
     Value dy;
-    if (auto weight = dyn_cast<nn::LayerNormGradWeightOp>(op))
-      dy = weight.getDy();
+    if (isa<nn::LayerNormGradWeightOp, nn::RmsNormGradWeightOp>(op))
+      dy = op->getOperand(1);
     else if (isColumnSum(op))
       dy = op->getOperand(0);
     if (auto found = normOfGradient.find(dy); dy && found != normOfGradient.end()) {

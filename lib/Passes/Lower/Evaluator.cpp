@@ -72,9 +72,10 @@ Value Evaluator::compute(Operation *op, Value value, ArrayRef<Index> indices, Va
       .Case([&](nn::IotaOp) { return iota(op, indices); })
       .Case([&](nn::DropoutOp) { return dropped(op, indices, mask); })
       .Case<nn::ConcatOp, nn::PadOp>([&](auto) { return pieced(op, indices, mask); })
-      .Case<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(
-          [&](auto) { return rowOp(op, indices, mask); })
-      .Default([&](Operation *) { return reduced(op, indices, mask); });
+      .Case([&](nn::RotaryOp) { return rotated(op, indices, mask); })
+      .Default([&](Operation *) {
+        return isRowOp(op) ? rowOp(op, indices, mask) : reduced(op, indices, mask);
+      });
 }
 
 Value Evaluator::elementwise(Operation *op, ArrayRef<Index> indices, Value mask) {
@@ -395,7 +396,9 @@ void Evaluator::prepare(Value value, ArrayRef<Index> indices) {
     prepare(op->getOperand(1), indices.slice(dim, width));
   } else if (Place place = renamed(op, value, indices, nullptr); place.value) {
     prepare(place.value, place.indices);
-  } else if (isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(op)) {
+  } else if (isa<nn::RotaryOp>(op)) {
+    prepare(op->getOperand(0), indices);
+  } else if (isRowOp(op)) {
     for (Value operand : op->getOperands())
       if (shapeOf(operand) == shapeOf(value))
         prepare(operand, indices);

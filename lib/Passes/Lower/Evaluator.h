@@ -22,7 +22,8 @@ enum class Join { Sum, Max };
 
 class Evaluator {
 public:
-  /// `pointers` are the addresses of arguments and of constants that are no splat.
+  /// `pointers` are the addresses of arguments, of constants that are no splat, and of the tables
+  /// of rotations.
   Evaluator(mlir::ImplicitLocOpBuilder &builder, const BodyShapes &shapes,
             const llvm::DenseMap<mlir::Value, mlir::Value> &pointers)
       : math(builder), b(builder), shapes(shapes), pointers(pointers) {
@@ -67,8 +68,8 @@ public:
   mlir::Type lanesOf(mlir::Type elementType) const;
   mlir::Value toLanes(mlir::Value value);
   /// Elements of `elementType` in memory, as values of its compute type.
-                   mlir::Value mask);
   mlir::Value load(mlir::Value pointer, mlir::Type elementType, const Index &element,
+                   mlir::Value mask);
   /// Rounds to `elementType`, and adds that to what is there where `adds`.
   void store(mlir::Value pointer, mlir::Type elementType, const Index &element, mlir::Value value,
              mlir::Value mask, bool adds);
@@ -81,8 +82,8 @@ private:
   mlir::Value encoded(mlir::Value value, mlir::Type elementType);
   mlir::Value decoded(mlir::Value stored, mlir::Type elementType);
 
-    mlir::Value value;
   struct Place {
+    mlir::Value value;
     Indices indices;
   };
   /// Part of a concat or pad: its value counts where `inside` holds (null: everywhere).
@@ -106,6 +107,7 @@ private:
   /// Where an op that only renames or looks up finds its element; a null value for other ops.
   Place renamed(mlir::Operation *op, mlir::Value value, llvm::ArrayRef<Index> indices,
                 mlir::Value mask);
+  mlir::Value rotated(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
   llvm::SmallVector<Part> partsOf(mlir::Operation *op, llvm::ArrayRef<Index> indices);
   Indices reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<Index> indices,
                    llvm::ArrayRef<int64_t> to);

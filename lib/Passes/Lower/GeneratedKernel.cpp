@@ -2,6 +2,7 @@
 
 #include "GeneratedKernel.h"
 #include "BodyViews.h"
+#include "Rotation.h"
 #include "StageLoops.h"
 
 #include "zero/Passes/KernelDescriptors.h"
@@ -70,31 +71,44 @@ private:
     return success();
   }
 
-  /// Constants with more than one value stand beside the function, one set a kernel.
+  /// Constants with more than one value and the tables of rotations stand beside the function, one
+  /// set a kernel, in the type in which they are computed with.
   void makeGlobals() {
     for (Operation &op : kernel.getBody().front()) {
+      if (auto rotary = dyn_cast<nn::RotaryOp>(op))
+        addGlobal(rotary.getResult(), [&] { return rotationTable(rotary); });
       auto constant = dyn_cast<nn::ConstantOp>(op);
-      if (!constant || isa<SplatElementsAttr>(constant.getValue()))
-        continue;
-      std::string name =
-          generatedSymbol(kernel.getSymName()) + ".c" + std::to_string(globals.size());
-      auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
-      if (!global) {
-        auto values = cast<DenseElementsAttr>(constant.getValue());
-        Type element = values.getElementType();
-        if (element.isInteger(1)) {
-          element = b.getI8Type();
-          values = cast<DenseIntElementsAttr>(values).mapValues(
-              element, [](const APInt &bit) { return bit.zext(8); });
-        }
-        int64_t count = values.getNumElements();
-        Attribute flat = values.reshape(RankedTensorType::get(count, element));
-        global =
-            LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(element, count), /*isConstant=*/true,
-                                   LLVM::Linkage::Internal, name, flat, 64);
-      }
-      globals.push_back({constant.getResult(), global});
+      if (constant && !isa<SplatElementsAttr>(constant.getValue()))
+        addGlobal(constant.getResult(), [&] { return valuesOf(constant); });
     }
+  }
+
+  DenseElementsAttr valuesOf(nn::ConstantOp constant) {
+    auto values = cast<DenseElementsAttr>(constant.getValue());
+    Type element = values.getElementType();
+    if (element.isInteger(1))
+      return cast<DenseIntElementsAttr>(values).mapValues(
+          b.getI8Type(), [](const APInt &bit) { return bit.zext(8); });
+    if (Type wide = computeType(element); wide != element)
+      return cast<DenseFPElementsAttr>(values).mapValues(wide, [](const APFloat &number) {
+        return APFloat(static_cast<float>(number.convertToDouble())).bitcastToAPInt();
+      });
+    return values;
+  }
+
+  void addGlobal(Value value, llvm::function_ref<DenseElementsAttr()> make) {
+    auto module = kernel->getParentOfType<ModuleOp>();
+    std::string name = generatedSymbol(kernel.getSymName()) + ".c" + std::to_string(globals.size());
+    auto global = module.lookupSymbol<LLVM::GlobalOp>(name);
+    if (!global) {
+      DenseElementsAttr values = make();
+      Type element = values.getElementType();
+      int64_t count = values.getNumElements();
+      Attribute flat = values.reshape(RankedTensorType::get(count, element));
+      global = LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(element, count),
+                                      /*isConstant=*/true, LLVM::Linkage::Internal, name, flat, 64);
+    }
+    globals.push_back({value, global});
   }
 
   void makeFunction() {

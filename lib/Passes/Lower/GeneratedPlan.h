@@ -37,7 +37,8 @@ struct PlannedOutput {
   /// The yielded value without trailing reshapes, which rename elements in the same order.
   mlir::Value value;
   OutputForm form = OutputForm::Lanes;
-  /// Column: the reduction (nn.reduce_* or nn.layer_norm_grad_weight) that `value` is made of.
+  /// Column: the reduction (nn.reduce_* or the gradient of a norm's weight) that `value` is made
+  /// of.
   mlir::Operation *reduction = nullptr;
 };
 
@@ -68,10 +69,14 @@ struct GeneratedPlan {
 std::optional<GeneratedPlan> planGenerated(ir::KernelOp kernel, const BodyShapes &shapes,
                                            std::string &why);
 
-/// The dimensions that a reduction op drops, ascending; all but the last for
-/// layer_norm_grad_weight. Empty for other ops.
+/// Norms, softmax and their gradients: an element needs numbers of its whole row.
+bool isRowOp(mlir::Operation *op);
+/// The gradient of a norm's weight, of x and dy: Σ over rows of dy · normalised x.
+bool isNormGradWeight(mlir::Operation *op);
+/// The dimensions that a reduction op drops, ascending; all but the last for the gradient of a
+/// norm's weight. Empty for other ops.
 llvm::SmallVector<int64_t> reducedDims(mlir::Operation *op);
-/// Whether the op's elements depend on their whole row (norms, softmax, reductions over the last
+/// Whether the op's elements depend on their whole row (row ops, reductions over the last
 /// dimension).
 bool readsWholeRow(mlir::Operation *op);
 

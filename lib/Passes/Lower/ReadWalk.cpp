@@ -10,9 +10,18 @@ using llvm::SmallBitVector;
 
 namespace zero {
 
+bool isRowOp(Operation *op) {
+  return isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::RmsNormOp, nn::RmsNormGradInputOp,
+             nn::SoftmaxOp, nn::SoftmaxGradOp>(op);
+}
+
+bool isNormGradWeight(Operation *op) {
+  return isa<nn::LayerNormGradWeightOp, nn::RmsNormGradWeightOp>(op);
+}
+
 SmallVector<int64_t> reducedDims(Operation *op) {
-  if (auto weight = dyn_cast<nn::LayerNormGradWeightOp>(op)) {
-    int64_t rank = shapeOf(weight.getInput()).size();
+  if (isNormGradWeight(op)) {
+    int64_t rank = shapeOf(op->getOperand(0)).size();
     return llvm::to_vector(llvm::seq<int64_t>(0, std::max<int64_t>(rank - 1, 0)));
   }
   return llvm::TypeSwitch<Operation *, SmallVector<int64_t>>(op)
@@ -22,7 +31,7 @@ SmallVector<int64_t> reducedDims(Operation *op) {
 }
 
 bool readsWholeRow(Operation *op) {
-  if (isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(op))
+  if (isRowOp(op))
     return true;
   SmallVector<int64_t> dims = reducedDims(op);
   return !dims.empty() &&
@@ -123,11 +132,12 @@ void ReadWalk::visitTerm(Operation *reduction, ReadClass cls) {
     lanes.set(lanes.size() - 1);
     visit(operand, lanes, cls);
   }
-  if (auto weight = dyn_cast<nn::LayerNormGradWeightOp>(reduction)) {
+  if (isNormGradWeight(reduction)) {
+    Value input = reduction->getOperand(0);
     readsRows = true;
-    SmallBitVector lanes(shapes.of(weight.getInput()).size());
+    SmallBitVector lanes(shapes.of(input).size());
     lanes.set(lanes.size() - 1);
-    visit(weight.getInput(), lanes, wholeRowOf(weight.getInput(), cls));
+    visit(input, lanes, wholeRowOf(input, cls));
   }
 }
 
@@ -193,12 +203,17 @@ void ReadWalk::visit(Value value, const SmallBitVector &lanes, ReadClass cls) {
         visit(gather.getIndices(), at, ReadClass::Other);
         visit(gather.getInput(), source, ReadClass::Other);
       })
-      .Case<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::SoftmaxOp, nn::SoftmaxGradOp>(
-          [&](Operation *row) { visitRowOp(row, lanes, cls); })
-      .Case<nn::ReduceSumOp, nn::ReduceMeanOp, nn::ReduceMaxOp, nn::LayerNormGradWeightOp>(
-          [&](Operation *reduction) { visitReduction(reduction, lanes, cls); })
+      .Case([&](nn::RotaryOp rotary) {
+        visit(rotary.getInput(), lanes, cls);
+        visit(rotary.getInput(), lanes, ReadClass::Other); // the other element of the pair
+      })
       .Default([&](Operation *other) {
-        if (unsupported.empty())
+        if (isRowOp(other))
+          visitRowOp(other, lanes, cls);
+        else if (isNormGradWeight(other) ||
+                 isa<nn::ReduceSumOp, nn::ReduceMeanOp, nn::ReduceMaxOp>(other))
+          visitReduction(other, lanes, cls);
+        else if (unsupported.empty())
           unsupported = other->getName().getStringRef().str();
       });
 }

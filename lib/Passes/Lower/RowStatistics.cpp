@@ -42,7 +42,8 @@ private:
 
 double epsilonOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, APFloat>(op)
-      .Case<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::LayerNormGradWeightOp>(
+      .Case<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::LayerNormGradWeightOp, nn::RmsNormOp,
+            nn::RmsNormGradInputOp, nn::RmsNormGradWeightOp>(
           [](auto norm) { return norm.getEps(); })
       .Default([](Operation *) { return APFloat(0.0); })
       .convertToDouble();
@@ -53,8 +54,8 @@ bool isCentred(Operation *norm) {
   return isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::LayerNormGradWeightOp>(norm);
 }
 
-  Indices indices(outer);
 Indices along(ArrayRef<Index> outer, const Index &column) {
+  Indices indices(outer);
   indices.push_back(column);
   return indices;
 }
@@ -153,9 +154,14 @@ SmallVector<Value> Evaluator::remembered(std::vector<uint64_t> key, ArrayRef<Ind
   return scopes.back()[key] = values;
 }
 
-/// Mean and 1/√(variance + eps); the variance from differences to the mean.
-SmallVector<Value> Evaluator::normStatistics(Value input, double eps, ArrayRef<Index> outer) {
-  std::vector<uint64_t> key{2, reinterpret_cast<uint64_t>(input.getAsOpaquePointer()),
+/// Mean and 1/√(variance + eps), the variance from differences to the mean; under rms_norm no value
+/// and 1/√(mean of squares + eps).
+SmallVector<Value> Evaluator::normStatistics(Operation *norm, ArrayRef<Index> outer) {
+  Value input = norm->getOperand(0);
+  double eps = epsilonOf(norm);
+  bool centred = isCentred(norm);
+  std::vector<uint64_t> key{centred ? uint64_t(2) : uint64_t(6),
+                            reinterpret_cast<uint64_t>(input.getAsOpaquePointer()),
                             llvm::bit_cast<uint64_t>(eps)};
   return remembered(key, outer, [&]() -> SmallVector<Value> {
     Mixed a(*this, b);
@@ -197,8 +203,8 @@ Value Evaluator::rowTotal(Join join, Value input, ArrayRef<Index> outer) {
 }
 
 SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
-  if (auto norm = dyn_cast<nn::LayerNormOp>(op))
-    return normStatistics(norm.getInput(), epsilonOf(op), outer);
+  if (isa<nn::LayerNormOp, nn::RmsNormOp>(op))
+    return normStatistics(op, outer);
   std::vector<uint64_t> key{5, reinterpret_cast<uint64_t>(op)};
   return remembered(key, outer, [&]() -> SmallVector<Value> {
     Mixed a(*this, b);
@@ -241,15 +247,17 @@ Value Evaluator::rowOp(Operation *op, ArrayRef<Index> indices, Value mask) {
   Mixed a(*this, b);
   SmallVector<Value> row = statistics(op, indices.drop_back());
   const Index &column = indices.back();
-  if (auto norm = dyn_cast<nn::LayerNormOp>(op)) {
-    Value x = normalised(norm.getInput(), epsilonOf(op), indices, mask);
-    return a.add(a.mul(x, at(norm.getWeight(), column, mask)), at(norm.getBias(), column, mask));
-  }
-  if (auto grad = dyn_cast<nn::LayerNormGradInputOp>(op)) {
-    // dx = (dy·w − mean(dy·w) − x̂·mean(dy·w·x̂)) / √(variance + eps)
-    Value flow = a.mul(at(grad.getDy(), indices, mask), at(grad.getWeight(), column, mask));
-    Value x = normalised(grad.getInput(), epsilonOf(op), indices, mask);
-    return a.mul(row[1], a.sub(a.sub(flow, row[2]), a.mul(x, row[3])));
+  if (auto norm = dyn_cast<nn::LayerNormOp>(op))
+    return a.add(a.mul(normalised(op, indices, mask), at(norm.getWeight(), column, mask)),
+                 at(norm.getBias(), column, mask));
+  if (auto norm = dyn_cast<nn::RmsNormOp>(op))
+    return a.mul(normalised(op, indices, mask), at(norm.getWeight(), column, mask));
+  if (isa<nn::LayerNormGradInputOp, nn::RmsNormGradInputOp>(op)) {
+    // dx = (dy·w − mean(dy·w) − x̂·mean(dy·w·x̂)) · scale, without the mean where rows have none.
+    Value flow = a.mul(at(op->getOperand(2), indices, mask), at(op->getOperand(1), column, mask));
+    Value x = normalised(op, indices, mask);
+    Value centred = row[0] ? a.sub(flow, row[3]) : flow;
+    return a.mul(row[1], a.sub(centred, a.mul(x, row[2])));
   }
   if (auto softmax = dyn_cast<nn::SoftmaxOp>(op))
     return a.div(a.exp(a.sub(at(softmax.getInput(), indices, mask), row[0])), row[1]);

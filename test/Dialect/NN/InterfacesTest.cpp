@@ -77,6 +77,17 @@ TEST(Flops, ACausalMaskLeavesHalfOfAttention) {
   EXPECT_EQ(flopsOf("%q: " + t, "%0:2 = nn.attention %q, %q, %q scale 0.5 causal" + types), 1200);
 }
 
+TEST(Flops, NormsAndRotationsCountAnElementsOperations) {
+  // 24 elements: x² 1, its mean 1, scaling 1, weight 1; and two products and their sum.
+  EXPECT_EQ(flopsOf("%x: tensor<2x3x4xf32>, %w: tensor<4xf32>",
+                    "%0 = nn.rms_norm %x, %w eps 1.0e-6 : (tensor<2x3x4xf32>, tensor<4xf32>) -> "
+                    "tensor<2x3x4xf32>"),
+            96);
+  EXPECT_EQ(flopsOf("%x: tensor<2x3x1x4xf32>",
+                    "%0 = nn.rotary %x frequencies [1.0, 0.1] : tensor<2x3x1x4xf32>"),
+            72);
+}
+
 TEST(Flops, AreZeroWhileAShapeIsOpen) {
   EXPECT_EQ(flopsOf("%x: tensor<?x4xf32>", "%0 = nn.neg %x : tensor<?x4xf32>"), 0);
   EXPECT_EQ(flopsOf("%x: tensor<?x4xf32>", "%0 = nn.dot_general %x, %x contracting [0] x [0] : "

@@ -129,6 +129,21 @@ TEST(Vjp, LayerNormFormsInputThenWeightThenBias) {
             "layer_norm_grad_input layer_norm_grad_weight");
 }
 
+TEST(Vjp, RmsNormFormsInputThenWeight) {
+  const std::string arguments = "%x: tensor<2x4xf32>, %w: tensor<4xf32>";
+  const std::string op = "%0 = nn.rms_norm %x, %w eps 1.0e-5 : (tensor<2x4xf32>, tensor<4xf32>) -> "
+                         "tensor<2x4xf32>";
+  EXPECT_EQ(differentiate(arguments, op).ops, "rms_norm_grad_input rms_norm_grad_weight");
+  EXPECT_EQ(differentiate(arguments, op, {true, false}).ops, "rms_norm_grad_input");
+}
+
+TEST(Vjp, RotaryTurnsBack) {
+  EXPECT_EQ(differentiate("%x: tensor<1x3x2x4xf32>",
+                          "%0 = nn.rotary %x frequencies [1.0, 0.1] : tensor<1x3x2x4xf32>")
+                .ops,
+            "rotary");
+}
+
 TEST(Vjp, BroadcastOperandsSumTheirCotangents) {
   EXPECT_EQ(differentiate(
                 "%x: tensor<4x1x3xf32>, %y: tensor<2x1xf32>",
@@ -265,6 +280,11 @@ TEST(Vjp, ReadingByIndexAddsByIndex) {
           "%0 = nn.embedding %i, %t : (tensor<4x2xi32>, tensor<5x3xf32>) -> tensor<4x2x3xf32>")
           .ops,
       "scatter_add");
+  EXPECT_EQ(differentiate("%i: tensor<4x2xi32>, %t: tensor<5x3xf32>",
+                          "%0 = nn.embedding %i, %t padding 3 : (tensor<4x2xi32>, tensor<5x3xf32>) "
+                          "-> tensor<4x2x3xf32>")
+                .ops,
+            "constant compare reshape constant select scatter_add");
   EXPECT_EQ(
       differentiate(
           "%x: tensor<5x3xf32>, %i: tensor<4xi32>",

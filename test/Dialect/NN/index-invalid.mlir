@@ -10,6 +10,26 @@ func.func @table(%ids: tensor<2xi32>, %t: tensor<5xf32>) {
 
 // -----
 
+// (C2) of embedding
+func.func @padding(%ids: tensor<2xi32>, %t: tensor<5x4xf32>) {
+  // expected-error@+2 {{expects padding to be one of the 5 rows, got 5}}
+  // expected-error@+1 {{failed to infer}}
+  %0 = nn.embedding %ids, %t padding 5 : (tensor<2xi32>, tensor<5x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+// (C2)
+func.func @padding(%ids: tensor<2xi32>, %t: tensor<5x4xf32>) {
+  // expected-error@+2 {{expects padding to be one of the 5 rows, got -1}}
+  // expected-error@+1 {{failed to infer}}
+  %0 = nn.embedding %ids, %t padding -1 : (tensor<2xi32>, tensor<5x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
 func.func @indices(%ids: tensor<2xf32>, %t: tensor<5x4xf32>) {
   // expected-error@+1 {{operand #0 must be ranked tensor of 32-bit signless integer or 64-bit signless integer values, but got 'tensor<2xf32>'}}
   %0 = nn.embedding %ids, %t : (tensor<2xf32>, tensor<5x4xf32>) -> tensor<2x4xf32>

@@ -201,6 +201,34 @@ zero.kernel @k(%x: tensor<70x50xf32>, %dy: tensor<70x50xf32>) -> tensor<50xf32> 
   zero.yield %1 : tensor<50xf32>
 })",
      6e-6},
+    {"rmsNormOfSum", R"(
+zero.kernel @k(%x: tensor<5x37xf32>, %r: tensor<5x37xf32>, %w: tensor<37xf32>) -> (tensor<5x37xf32>, tensor<5x37xf32>) kind generated {
+  %s = nn.add %x, %r : (tensor<5x37xf32>, tensor<5x37xf32>) -> tensor<5x37xf32>
+  %y = nn.rms_norm %s, %w eps 1.0e-6 : (tensor<5x37xf32>, tensor<37xf32>) -> tensor<5x37xf32>
+  zero.yield %s, %y : tensor<5x37xf32>, tensor<5x37xf32>
+})",
+     2e-6},
+    {"rmsNormGradWithResidual", R"(
+zero.kernel @k(%x: tensor<2x35x19xf32>, %w: tensor<19xf32>, %dy: tensor<2x35x19xf32>, %dh: tensor<2x35x19xf32>) -> (tensor<19xf32>, tensor<2x35x19xf32>) kind generated {
+  %0 = nn.rms_norm_grad_input %x, %w, %dy eps 1.0e-6 : (tensor<2x35x19xf32>, tensor<19xf32>, tensor<2x35x19xf32>) -> tensor<2x35x19xf32>
+  %1 = nn.rms_norm_grad_weight %x, %dy eps 1.0e-6 : (tensor<2x35x19xf32>, tensor<2x35x19xf32>) -> tensor<19xf32>
+  %3 = nn.add %0, %dh : (tensor<2x35x19xf32>, tensor<2x35x19xf32>) -> tensor<2x35x19xf32>
+  zero.yield %1, %3 : tensor<19xf32>, tensor<2x35x19xf32>
+})",
+     6e-6},
+    {"rmsNormGradWeightAlone", R"(
+zero.kernel @k(%x: tensor<70x50xf32>, %dy: tensor<70x50xf32>) -> tensor<50xf32> kind generated {
+  %1 = nn.rms_norm_grad_weight %x, %dy eps 1.0e-6 : (tensor<70x50xf32>, tensor<70x50xf32>) -> tensor<50xf32>
+  zero.yield %1 : tensor<50xf32>
+})",
+     6e-6},
+    {"bothNormsOfOneValue", R"(
+zero.kernel @k(%x: tensor<3x21xf32>, %w: tensor<21xf32>) -> (tensor<3x21xf32>, tensor<3x21xf32>) kind generated {
+  %0 = nn.rms_norm %x, %w eps 1.0e-5 : (tensor<3x21xf32>, tensor<21xf32>) -> tensor<3x21xf32>
+  %1 = nn.layer_norm %x, %w, %w eps 1.0e-5 : (tensor<3x21xf32>, tensor<21xf32>, tensor<21xf32>) -> tensor<3x21xf32>
+  zero.yield %0, %1 : tensor<3x21xf32>, tensor<3x21xf32>
+})",
+     3e-6},
     {"softmax", R"(
 zero.kernel @k(%x: tensor<4x3x33xf32>) -> tensor<4x3x33xf32> kind generated {
   %y = nn.softmax %x : tensor<4x3x33xf32>

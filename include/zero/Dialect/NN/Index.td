@@ -10,12 +10,17 @@ def NN_EmbeddingOp : NN_DiffOp<"embedding"> {
     Example:
     ```mlir
     %x = nn.embedding %ids, %table : (tensor<2x3xi32>, tensor<5x4xf32>) -> tensor<2x3x4xf32>
+    %y = nn.embedding %ids, %table padding 0 : (tensor<2x3xi32>, tensor<5x4xf32>) -> tensor<2x3x4xf32>
     ```
-    Constraints: (C1) the table has rank 2 and a closed shape. Indices outside [0, rows) are refused before the step.
+    The row `padding` is read as any other, and gets no gradient from here (torch.nn.Embedding's
+    `padding_idx`).
+
+    Constraints: (C1) the table has rank 2 and a closed shape; (C2) padding is one of its rows.
+    Indices outside [0, rows) are refused before the step.
   }];
-  let arguments = (ins NN_IndexTensor:$indices, NN_FloatTensor:$table);
+  let arguments = (ins NN_IndexTensor:$indices, NN_FloatTensor:$table, OptionalAttr<I64Attr>:$padding);
   let results = (outs NN_FloatTensor:$result);
-  let assemblyFormat = "$indices `,` $table attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$indices `,` $table (`padding` $padding^)? attr-dict `:` functional-type(operands, results)";
 }
 def NN_GatherOp : NN_DiffOp<"gather"> {
   let summary = "Takes slices along a dimension by index.";
