@@ -2,6 +2,7 @@
 
 #include "zero/Trainer/Loop.h"
 
+#include "zero/Trainer/Agreement.h"
 #include "zero/Training/Progress.h"
 
 #include <chrono>
@@ -13,32 +14,42 @@ using namespace training;
 /// Saving behind a failed step must not hide that step's error.
 static llvm::Error saveBehind(llvm::Error failure, TrainingRun &run, llvm::StringRef path,
                               Progress &progress) {
-  if (path.empty() || run.stepsTaken() == 0)
+  bool ended = run.communicator() && !run.communicator()->error().empty();
+  if (path.empty() || run.stepsRun() == 0 || ended)
     return failure;
   if (llvm::Error error = run.save(path))
     return llvm::joinErrors(std::move(failure), std::move(error));
-  progress.note("weights after " + std::to_string(run.stepsTaken()) + " steps are in " +
-                path.str());
+  progress.note("weights after " + std::to_string(run.stepsRun()) + " steps are in " + path.str());
   return failure;
+}
+
+/// Rank 0's.
+static llvm::Error openOutputs(const TrainingRun &run, const LoopOptions &options,
+                               std::unique_ptr<JsonLog> &log) {
+  if (!options.save.empty())
+    if (llvm::Error error = checkWritable(options.save, run.savedBytes()))
+      return error;
+  if (options.log.empty())
+    return llvm::Error::success();
+  llvm::Expected<std::unique_ptr<JsonLog>> opened = JsonLog::open(options.log);
+  if (!opened)
+    return opened.takeError();
+  log = std::move(*opened);
+  return llvm::Error::success();
 }
 
 llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) {
   using Clock = std::chrono::steady_clock;
-  if (!options.save.empty())
-    if (llvm::Error error = checkWritable(options.save, run.savedBytes()))
-      return std::move(error);
+  bool writes = !run.communicator() || run.communicator()->rank() == 0;
   std::unique_ptr<JsonLog> log;
-  if (!options.log.empty()) {
-    llvm::Expected<std::unique_ptr<JsonLog>> opened = JsonLog::open(options.log);
-    if (!opened)
-      return opened.takeError();
-    log = std::move(*opened);
-  }
+  if (llvm::Error error = settle(run.communicator(),
+                                 writes ? openOutputs(run, options, log) : llvm::Error::success()))
+    return std::move(error);
 
   Progress progress(options.progressFd, run.totalSteps());
   Clock::time_point begin = Clock::now();
   Ending ending = Ending::Finished;
-  while (run.stepsTaken() < run.totalSteps()) {
+  while (run.stepsRun() < run.totalSteps()) {
     if (options.stop()) {
       ending = Ending::Interrupted;
       break;
@@ -58,7 +69,7 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
     if (llvm::Error error = run.save(options.save))
       return std::move(error);
   if (ending == Ending::Interrupted)
-    progress.note("interrupted after step " + std::to_string(run.stepsTaken()) + " of " +
+    progress.note("interrupted after step " + std::to_string(run.stepsRun()) + " of " +
                   std::to_string(run.totalSteps()) +
                   (options.save.empty() ? "" : "; weights are in " + options.save));
   return ending;

@@ -3,6 +3,7 @@
 #include "zero/Trainer/ReferenceRun.h"
 
 #include "zero/Dialect/NN/NN.h"
+#include "zero/Dialect/Zero/Groups.h"
 #include "zero/Passes/Dropout.h"
 #include "zero/Passes/ForwardFunction.h"
 #include "zero/Runtime/InitialValues.h"
@@ -46,10 +47,11 @@ reference::Array arrayOf(const BatchArgument &argument, const void *values, int6
   return array;
 }
 
-reference::Optimizer optimizerOf(const CompileOptions &options) {
+reference::Optimizer optimizerOf(ModuleOp module, const CompileOptions &options) {
   reference::Optimizer optimizer;
   optimizer.kind = options.optimizer == "sgd"    ? reference::OptimizerKind::Sgd
                    : options.optimizer == "adam" ? reference::OptimizerKind::Adam
+                   : options.optimizer == "lion" ? reference::OptimizerKind::Lion
                                                  : reference::OptimizerKind::AdamW;
   optimizer.beta1 = options.beta1;
   optimizer.beta2 = options.beta2;
@@ -57,6 +59,12 @@ reference::Optimizer optimizerOf(const CompileOptions &options) {
   optimizer.momentum = options.momentum;
   optimizer.weightDecay = options.weightDecay;
   optimizer.clip = options.clip;
+  std::string problem; // the pipeline has refused what can't be read
+  if (auto groups = ir::parseGroups(options.groups, problem))
+    for (auto param : module.getOps<nn::ParamOp>())
+      if (int64_t group = ir::groupOf(*groups, param.getSymName()); group >= 0)
+        optimizer.rules[param.getSymName()] = {(*groups)[group].lrScale,
+                                               (*groups)[group].weightDecay};
   return optimizer;
 }
 
@@ -99,7 +107,7 @@ ReferenceRun::create(Compiler &compiler, ModuleOp module, const TrainOptions &op
   Schedule schedule = options.schedule;
   schedule.totalSteps = run->total;
   FailureOr<reference::ReferenceTrainer> made = reference::ReferenceTrainer::create(
-      module, std::move(*values), optimizerOf(options.compile),
+      module, std::move(*values), optimizerOf(module, options.compile),
       [schedule](int64_t stepsTaken) { return schedule.rateAt(stepsTaken); });
   if (failed(made))
     return compilerError(compiler);
@@ -157,7 +165,7 @@ llvm::Expected<reference::Parameters> ReferenceRun::initialValues(ModuleOp modul
 
 llvm::Expected<StepRecord> ReferenceRun::step() {
   auto begin = std::chrono::steady_clock::now();
-  if (llvm::Error error = data->load(taken))
+  if (llvm::Error error = data->load(run))
     return std::move(error);
   SmallVector<SmallVector<reference::Array>> batches;
   for (int64_t micro = 0; micro < microSteps; ++micro)
@@ -170,13 +178,14 @@ llvm::Expected<StepRecord> ReferenceRun::step() {
   if (failed(result))
     return compilerError(*compiler);
   StepRecord record;
-  record.step = taken;
+  record.step = run;
   record.loss = result->loss;
   record.lr = result->learningRate;
   record.gradNorm = result->gradNorm;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (std::optional<int64_t> tokens = data->tokensPerStep())
     record.tokensPerSecond = static_cast<double>(*tokens) / record.seconds;
+  ++run;
   ++taken;
   return record;
 }

@@ -2,7 +2,11 @@
 
 #include "zero/Trainer/Trainer.h"
 
+#include "zero/Trainer/Agreement.h"
+
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 
@@ -50,33 +54,53 @@ llvm::Error plainError(const llvm::Twine &message) {
   return llvm::createStringError("error: " + message);
 }
 
+/// S3: ranks that walk different tables would wait for one another, or mix up buckets.
+std::vector<Fact> programFacts(const zrt::Program &program) {
+  return {{"compiled a schedule for",
+           std::to_string(program.ranks) + " ranks at stage " + std::to_string(program.stage)},
+          {"compiled a schedule with hash", llvm::utohexstr(zrt::hash(program), true)}};
+}
+
 } // namespace
 
 Trainer::Trainer() = default;
 Trainer::~Trainer() = default;
 
-llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, ModuleOp module,
-                                                         const TrainOptions &options) {
-  llvm::Expected<Report> report = planModule(compiler, module, options);
-  if (!report)
-    return report.takeError();
+/// Up to the kernels' machine code: so far no rank needs another.
+static llvm::Expected<Executable> compileAll(Compiler &compiler, ModuleOp module,
+                                             const TrainOptions &options, Report &report) {
+  llvm::Expected<Report> planned = planModule(compiler, module, options);
+  if (!planned)
+    return planned.takeError();
+  report = std::move(*planned);
   auto begin = std::chrono::steady_clock::now();
   if (llvm::Error error = lowerModule(compiler, module, options))
     return std::move(error);
   std::optional<Executable> executable = compiler.load(module);
   if (!executable)
     return compilerError(compiler);
-  std::unique_ptr<Trainer> trainer(new Trainer());
-  trainer->planned = std::move(*report);
-  trainer->planned.compileSeconds +=
+  report.compileSeconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return std::move(*executable);
+}
+
+llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, ModuleOp module,
+                                                         const TrainOptions &options) {
+  std::unique_ptr<Trainer> trainer(new Trainer());
+  trainer->peers = options.communicator;
+  zrt::Communicator *peers = options.communicator.get();
+  llvm::Expected<Executable> executable = compileAll(compiler, module, options, trainer->planned);
+  if (llvm::Error failure = settle(peers, executable.takeError()))
+    return std::move(failure);
+  if (llvm::Error difference = expectAlike(peers, programFacts(executable->program)))
+    return std::move(difference);
   trainer->heard = takeLines(compiler);
 
   trainer->code = executable->code;
   std::string error;
   trainer->ranks =
       zrt::Session::create(std::move(executable->program), std::move(executable->kernels),
-                           {options.poison, options.profile}, error);
+                           {options.poison, options.profile, options.communicator}, error);
   if (!trainer->ranks)
     return plainError(error);
   if (int64_t bytes = trainer->ranks->allocatedArenaBytes(); bytes != trainer->planned.arenaBytes)
@@ -85,11 +109,29 @@ llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, Mod
   for (const zrt::Bucket &bucket : trainer->ranks->program().buckets)
     for (const zrt::Slot &slot : bucket.slots)
       trainer->specs.push_back({slot.parameter, slot.shape});
-  if (llvm::Error failure = trainer->setWeights(options))
-    return std::move(failure);
-  if (llvm::Error failure = trainer->openInputs(options))
+  if (llvm::Error failure = settle(peers, trainer->openFiles(options)))
     return std::move(failure);
   return trainer;
+}
+
+/// What a run is set up with, each rank for itself.
+llvm::Error Trainer::openFiles(const TrainOptions &options) {
+  if (llvm::Error failure = setLossScale(options))
+    return failure;
+  if (llvm::Error failure = setWeights(options))
+    return failure;
+  return openInputs(options);
+}
+
+llvm::Error Trainer::setLossScale(const TrainOptions &options) {
+  bool isF16 = llvm::any_of(ranks->program().buckets, [](const zrt::Bucket &bucket) {
+    return bucket.type == zrt::ElementType::f16;
+  });
+  if (isF16)
+    lossScale = LossScale(options.lossScale.value_or(LossScaleOptions()));
+  else if (options.lossScale)
+    return plainError("expects a loss scale only in a run with weights of f16, got one without");
+  return llvm::Error::success();
 }
 
 llvm::Error Trainer::setWeights(const TrainOptions &options) {
@@ -114,6 +156,7 @@ llvm::Error Trainer::openInputs(const TrainOptions &options) {
           openBatches(options, batchArguments(program), program.ranks, program.microSteps))
     return error;
   schedule.totalSteps = total;
+  input.seed = options.seed;
   for (const zrt::Segment &segment : program.segments)
     input.data.emplace_back(segment.inputs.size() * static_cast<size_t>(segment.times));
   return llvm::Error::success();
@@ -139,39 +182,53 @@ void Trainer::pointAtBatches() {
 
 llvm::Expected<StepRecord> Trainer::step() {
   auto begin = std::chrono::steady_clock::now();
-  if (llvm::Error error = data->load(taken))
+  if (llvm::Error error = settle(peers.get(), data->load(run)))
     return std::move(error);
   pointAtBatches();
   input.lr = schedule.rateAt(taken);
   input.stepsTaken = taken;
+  input.lossScale = lossScale.value();
   std::string error;
   if (!ranks->step(input, result, error))
     return plainError(stepText() + ": " + error);
   if (!result.finite)
-    return nonFinite();
-  if (taken == 0)
+    if (llvm::Error failure = sameEverywhere(peers.get(), skipStep()))
+      return std::move(failure);
+  if (taken == 0 && result.finite)
     if (llvm::Error mismatch = checkTraffic())
       return std::move(mismatch);
   if (ranks->program().lossIsTokenMean && result.labelCount == 0)
     notes.push_back(stepText() + ": no label in the whole step; its loss and gradients are 0");
 
   StepRecord record;
-  record.step = taken;
+  record.step = run;
   record.loss = result.loss;
   record.lr = input.lr;
-  record.gradNorm = result.gradNorm;
+  if (result.finite)
+    record.gradNorm = result.gradNorm;
+  record.skipped = !result.finite;
   record.lossScale = input.lossScale;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (std::optional<int64_t> tokens = data->tokensPerStep())
     record.tokensPerSecond = static_cast<double>(*tokens) / record.seconds;
-  ++taken;
+  ++run;
+  if (result.finite) {
+    ++taken;
+    lossScale.stepTaken();
+  }
   return record;
 }
 
-llvm::Error Trainer::nonFinite() const {
+llvm::Error Trainer::skipStep() {
+  if (lossScale.stepOverflowed())
+    return llvm::Error::success();
   bool named = result.firstNonFinite != "loss";
+  std::string scale;
+  if (lossScale.isDynamic())
+    llvm::raw_string_ostream(scale)
+        << llvm::format(" at the smallest loss scale, %g", lossScale.value());
   return plainError(
-      stepText() + ": expects a finite loss and finite gradients, got a loss of " +
+      stepText() + ": expects a finite loss and finite gradients" + scale + ", got a loss of " +
       std::to_string(result.loss) + " and " +
       (named ? "a gradient that is not finite, first of parameter " + quoted(result.firstNonFinite)
              : std::string("finite gradients")) +
@@ -181,7 +238,8 @@ llvm::Error Trainer::nonFinite() const {
 /// What rank by rank went over the wire, against the plan (C1).
 llvm::Error Trainer::checkTraffic() const {
   const Report::Communication &plan = planned.communication;
-  for (int64_t rank = 0; rank < ranks->program().ranks; ++rank) {
+  zrt::RankRange local = ranks->localRanks();
+  for (int64_t rank = local.first; rank < local.first + local.count; ++rank) {
     zrt::TrafficCount sent = ranks->traffic(rank);
     if (sent.allGatherElements == plan.allGather &&
         sent.reduceScatterElements == plan.reduceScatter &&

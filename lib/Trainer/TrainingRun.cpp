@@ -3,6 +3,11 @@
 #include "zero/Trainer/TrainingRun.h"
 
 #include "zero/Reference/Array.h"
+#include "zero/Trainer/Agreement.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
 
 namespace zero {
 
@@ -11,7 +16,7 @@ using namespace training;
 TrainingRun::~TrainingRun() = default;
 
 std::string TrainingRun::stepText() const {
-  return "step " + std::to_string(taken + 1) + " of " + std::to_string(total);
+  return "step " + std::to_string(run + 1) + " of " + std::to_string(total);
 }
 
 int64_t TrainingRun::savedBytes() const {
@@ -22,13 +27,31 @@ int64_t TrainingRun::savedBytes() const {
 }
 
 llvm::Error TrainingRun::save(llvm::StringRef path) const {
+  std::vector<size_t> order(parameters().size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order,
+             [&](size_t a, size_t b) { return parameters()[a].name < parameters()[b].name; });
   std::vector<TensorSpec> tensors;
-  for (const ParameterSpec &spec : parameters())
-    tensors.push_back({spec.name, DType::F32, spec.shape});
-  return writeSafetensors(path, tensors, [&](size_t index, llvm::MutableArrayRef<uint8_t> bytes) {
-    return readParameter(index,
-                         {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)});
-  });
+  for (size_t index : order)
+    tensors.push_back({parameters()[index].name, DType::F32, parameters()[index].shape});
+  // Ranks read every parameter together, in the order of the file: also where they don't write, or
+  // rank 0 can't any more.
+  size_t next = 0;
+  auto write = [&] {
+    return writeSafetensors(path, tensors, [&](size_t index, llvm::MutableArrayRef<uint8_t> bytes) {
+      next = index + 1;
+      return readParameter(order[index],
+                           {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)});
+    });
+  };
+  llvm::Error outcome = !peers || peers->rank() == 0 ? write() : llvm::Error::success();
+  std::vector<float> unused;
+  for (; peers && next < tensors.size(); ++next) {
+    unused.resize(static_cast<size_t>(reference::countElements(tensors[next].shape)));
+    if (llvm::Error error = readParameter(order[next], unused))
+      return llvm::joinErrors(std::move(outcome), std::move(error));
+  }
+  return settle(peers.get(), std::move(outcome));
 }
 
 llvm::Error TrainingRun::openBatches(const TrainOptions &options,

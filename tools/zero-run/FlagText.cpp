@@ -28,14 +28,14 @@ cl::OptionCategory &debugFlags() {
   return category;
 }
 
-bool refuse(llvm::Error error) {
-  fail(kWrongFlags, llvm::toString(std::move(error)));
-  return false;
-}
+static std::string refused;
+
+bool refuse(llvm::Error error) { return refuse(llvm::toString(std::move(error))); }
 bool refuse(const llvm::Twine &message) {
-  fail(kWrongFlags, message);
+  refused = message.str();
   return false;
 }
+llvm::Error refusal() { return llvm::createStringError("error: " + refused); }
 
 std::string spelled(const Text &flag) { return ("--" + flag.ArgStr).str(); }
 

@@ -1,8 +1,8 @@
 //===- FlagText.h - flags as text, and how they are read ---------------------===//
 //
 // Numbers are taken as text, so that a wrong one is refused in the words of all of
-// Zero's tools. Every subject has a file with its flags and a reader; a reader says on
-// standard error what is wrong and then returns false.
+// Zero's tools. Every subject has a file with its flags and a reader; a reader that
+// returns false has refused a flag by a message.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_RUN_FLAGTEXT_H
@@ -27,9 +27,11 @@ cl::OptionCategory &trainingFlags();
 cl::OptionCategory &outputFlags();
 cl::OptionCategory &debugFlags();
 
-/// False, after the message of a flag that can't be read.
+/// Keep the message of a flag that can't be read; false.
 bool refuse(llvm::Error error);
 bool refuse(const llvm::Twine &message);
+/// What was refused, as `parseFlags` gives it.
+llvm::Error refusal();
 
 /// `--name`.
 std::string spelled(const Text &flag);
@@ -58,6 +60,7 @@ bool readPrecision(Flags &flags);    // PrecisionFlags.cpp
 bool readLossScale(Flags &flags);    // LossScaleFlags.cpp
 bool readModelFlags(Flags &flags);   // ModelFlags.cpp
 bool readParallel(Flags &flags);     // ParallelFlags.cpp
+bool readProcesses(Flags &flags);    // ProcessFlags.cpp
 bool readOptimizer(Flags &flags);    // OptimizerFlags.cpp
 bool readTraining(Flags &flags);     // TrainingFlags.cpp
 bool checkOutputFlags(Flags &flags); // OutputFlags.cpp

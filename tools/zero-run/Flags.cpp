@@ -30,12 +30,7 @@ void dropForeignFlags() {
 
 } // namespace
 
-int fail(int code, const llvm::Twine &message) {
-  llvm::errs() << "zero-run: error: " << message << "\n";
-  return code;
-}
-
-std::optional<Flags> parseFlags(int argc, char **argv) {
+llvm::Expected<Flags> parseFlags(int argc, char **argv) {
   dropForeignFlags();
   std::string errors;
   llvm::raw_string_ostream stream(errors);
@@ -50,16 +45,14 @@ std::optional<Flags> parseFlags(int argc, char **argv) {
           "Exit codes: 0 done, 1 bad input, 2 wrong flags, 130 ended by Ctrl-C (after the step, "
           "with "
           "weights saved).\n",
-          &stream)) {
-    llvm::errs() << errors;
-    return std::nullopt;
-  }
+          &stream))
+    return llvm::createStringError(errors);
   Flags flags;
   takeModes(flags);
   if (!readPrecision(flags) || !readLossScale(flags) || !readModelFlags(flags) ||
-      !readParallel(flags) || !readOptimizer(flags) || !readTraining(flags) ||
-      !checkOutputFlags(flags))
-    return std::nullopt;
+      !readParallel(flags) || !readProcesses(flags) || !readOptimizer(flags) ||
+      !readTraining(flags) || !checkOutputFlags(flags))
+    return refusal();
   return flags;
 }
 

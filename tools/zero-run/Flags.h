@@ -2,10 +2,12 @@
 #ifndef ZERO_RUN_FLAGS_H
 #define ZERO_RUN_FLAGS_H
 
+#include "zero/Trainer/Agreement.h"
 #include "zero/Trainer/Options.h"
 
 namespace zero::run {
 
+inline constexpr int64_t kDefaultRankTimeout = 1800; // seconds
 inline constexpr int kBadInput = 1, kWrongFlags = 2, kInterrupted = 130;
 
 struct Flags {
@@ -13,18 +15,25 @@ struct Flags {
   TrainOptions train;
   std::string log, save, report, object;
   bool dryRun = false, reference = false, printTable = false;
+  int64_t rankTimeout = 0; // seconds
+  bool ranksGiven = false;
   /// The first flag given that a module from level Z on already answers; empty: none.
   std::string configFlag;
+  /// The first flag given that only a graph leaves open; empty: none.
+  std::string graphFlag;
+  /// The first flag given that only a run in f16 has; empty: none.
+  std::string f16Flag;
 
   /// Whether steps are taken: neither planned nor compiled only.
   bool trains() const { return !dryRun && !printTable && object.empty(); }
 };
 
-/// Parses the command line; says on standard error what is wrong with it and gives nothing.
-std::optional<Flags> parseFlags(int argc, char **argv);
+/// Parses the command line; the error is what is wrong with it, in whole lines.
+llvm::Expected<Flags> parseFlags(int argc, char **argv);
 
-/// `zero-run: error: message` on standard error; returns `code`.
-int fail(int code, const llvm::Twine &message);
+/// What all ranks of a job have to be started with: the model, and each flag that bears on more
+/// than one rank.
+std::vector<Fact> startFacts(const Flags &flags);
 
 } // namespace zero::run
 

@@ -21,7 +21,8 @@ constexpr int64_t kMaxBucketBytes = int64_t(1) << 50;
 constexpr int64_t kMaxThreads = 4096;
 
 Text ranks("ranks", cl::init("1"), cl::value_desc("n"), cl::cat(parallelFlags()),
-           cl::desc("Data-parallel ranks, threads of this process (default: 1)"));
+           cl::desc("Data-parallel ranks: threads of this process, or one in each that mpirun, "
+                    "srun or torchrun starts (default: 1, or as many as were started)"));
 Text stage("stage", cl::init("0"), cl::value_desc("s"), cl::cat(parallelFlags()),
            cl::desc("ZeRO stage: 0 replicates; 1 shards the optimizer's state, 2 gradients too, 3 "
                     "parameters too (default: 0)"));
@@ -62,6 +63,7 @@ bool readParallel(Flags &flags) {
     return false;
   if (reduceEvery.getNumOccurrences() && compile.stage != 2)
     return refuse("expects --reduce-every only with --stage 2, got --stage " + stage.getValue());
+  flags.ranksGiven = ranks.getNumOccurrences() != 0;
   bool runs = flags.trains() && !flags.reference;
   if (runs && compile.ranks > kMaxThreadRanks)
     return refuse("expects --ranks of at most " + llvm::Twine(kMaxThreadRanks) +

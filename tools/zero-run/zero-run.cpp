@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Flags.h"
+#include "Job.h"
 #include "Profile.h"
 
 #include "zero/Trainer/Loop.h"
@@ -16,7 +17,10 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 
+#include <cinttypes>
 #include <csignal>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace zero;
 using namespace zero::run;
@@ -30,19 +34,6 @@ static void endAfterTheStep() {
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-}
-
-/// Messages that name no file get the tool's name.
-static void complain(llvm::StringRef lines) {
-  for (llvm::StringRef line : llvm::split(lines.rtrim('\n'), '\n')) {
-    bool bare = line.starts_with("error: ") || line.starts_with("warning: ");
-    llvm::errs() << (bare ? "zero-run: " : "") << line << "\n";
-  }
-}
-
-static int refuse(llvm::Error error) {
-  complain(llvm::toString(std::move(error)));
-  return kBadInput;
 }
 
 /// Told before a long compilation. Devices and pipes are left to the one who writes.
@@ -80,94 +71,148 @@ static llvm::Error writeReport(const Report &report, llvm::StringRef path) {
   return writeFile(path, [&](llvm::raw_ostream &os) { writeJson(report, os); });
 }
 
-static int train(TrainingRun &run, const Flags &flags) {
+static int train(TrainingRun &run, const Flags &flags, Job &job) {
   endAfterTheStep();
   LoopOptions loop;
-  loop.log = flags.log;
+  loop.log = job.isFirst() ? flags.log : "";
   loop.save = flags.save;
-  loop.stop = [] { return interrupted != 0; };
+  loop.progressFd = job.isFirst() ? STDOUT_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
+  loop.stop = [&] { return onAnyRank(job.communicator().get(), interrupted != 0); };
   llvm::outs().flush();
   llvm::Expected<Ending> ending = trainToEnd(run, loop);
   if (!ending)
-    return refuse(ending.takeError());
+    return job.refuse(ending.takeError());
   return *ending == Ending::Interrupted ? kInterrupted : 0;
 }
 
-static int trainReference(Compiler &compiler, mlir::ModuleOp module, const Flags &flags) {
+static int trainReference(Compiler &compiler, mlir::ModuleOp module, const Flags &flags, Job &job) {
   llvm::Expected<std::unique_ptr<ReferenceRun>> run =
       ReferenceRun::create(compiler, module, flags.train);
   if (!run)
-    return refuse(run.takeError());
-  for (const std::string &line : (*run)->warnings())
-    complain(line);
-  return train(**run, flags);
+    return job.refuse(run.takeError());
+  job.warn((*run)->warnings());
+  return train(**run, flags, job);
 }
 
-static int trainCompiled(Compiler &compiler, mlir::ModuleOp module, const Flags &flags) {
+static int trainCompiled(Compiler &compiler, mlir::ModuleOp module, const Flags &flags, Job &job) {
   llvm::Expected<std::unique_ptr<Trainer>> trainer = Trainer::create(compiler, module, flags.train);
   if (!trainer)
-    return refuse(trainer.takeError());
-  for (const std::string &line : (*trainer)->warnings())
-    complain(line);
-  llvm::outs() << summaryText((*trainer)->report());
-  if (llvm::Error error = writeReport((*trainer)->report(), flags.report))
-    return refuse(std::move(error));
-  int code = train(**trainer, flags);
-  if (flags.train.profile)
+    return job.refuse(trainer.takeError());
+  job.warn((*trainer)->warnings());
+  if (job.isFirst())
+    llvm::outs() << summaryText((*trainer)->report());
+  if (llvm::Error error =
+          job.isFirst() ? writeReport((*trainer)->report(), flags.report) : llvm::Error::success())
+    return job.refuse(std::move(error));
+  int code = train(**trainer, flags, job);
+  if (flags.train.profile && job.isFirst())
     printProfile((*trainer)->session().profile(), llvm::outs());
   return code;
 }
 
 /// --dry-run, --emit-object, --print-table.
-static int compileOnly(Compiler &compiler, mlir::ModuleOp module, const Flags &flags) {
+static int compileOnly(Compiler &compiler, mlir::ModuleOp module, const Flags &flags, Job &job) {
   llvm::Expected<Report> report = planModule(compiler, module, flags.train);
   if (!report)
-    return refuse(report.takeError());
-  for (const std::string &line : takeLines(compiler))
-    complain(line);
+    return job.refuse(report.takeError());
+  job.warn(takeLines(compiler));
   if (flags.report != "-" && !flags.printTable)
     llvm::outs() << summaryText(*report);
   if (llvm::Error error = writeReport(*report, flags.report))
-    return refuse(std::move(error));
+    return job.refuse(std::move(error));
   if (flags.dryRun)
     return 0;
   if (llvm::Error error = lowerModule(compiler, module, flags.train))
-    return refuse(std::move(error));
+    return job.refuse(std::move(error));
   if (flags.printTable) {
     std::optional<zrt::Program> program = compiler.table(module);
     if (!program)
-      return refuse(compilerError(compiler));
+      return job.refuse(compilerError(compiler));
     llvm::outs() << zrt::print(*program);
   }
   if (flags.object.empty())
     return 0;
   std::vector<char> object = compiler.emitObject(module);
   if (object.empty())
-    return refuse(compilerError(compiler));
+    return job.refuse(compilerError(compiler));
   if (llvm::Error error = writeFile(
           flags.object, [&](llvm::raw_ostream &os) { os.write(object.data(), object.size()); }))
-    return refuse(std::move(error));
+    return job.refuse(std::move(error));
   return 0;
+}
+
+/// In a job of several processes they are all ranks.
+static llvm::Error settleRanks(Flags &flags, const Job &job) {
+  std::optional<int64_t> launched = job.launched();
+  if (!launched)
+    return llvm::Error::success();
+  int64_t &ranks = flags.train.compile.ranks;
+  if (flags.trains() && flags.ranksGiven && ranks != *launched)
+    return llvm::createStringError("error: expects --ranks to be absent, or the %s launched (%s), "
+                                   "got %" PRId64,
+                                   (*launched == 1
+                                        ? std::string("1 process that was")
+                                        : std::to_string(*launched) + " processes that were")
+                                       .c_str(),
+                                   job.launcher().c_str(), ranks);
+  if (!flags.ranksGiven)
+    ranks = *launched;
+  if (flags.reference && job.isSplit())
+    return llvm::createStringError("error: expects --reference in one process, got %" PRId64,
+                                   *launched);
+  flags.train.communicator = job.communicator();
+  return llvm::Error::success();
+}
+
+/// What the module's level and the flags have against each other.
+static llvm::Error checkLevel(mlir::ModuleOp module, const Flags &flags) {
+  if (levelOf(module) > Level::Graph && !flags.graphFlag.empty())
+    return llvm::createStringError("error: expects " + flags.graphFlag +
+                                   " only with a model at level graph, got one at level " +
+                                   nameOf(levelOf(module)) + ", whose types are fixed");
+  if (levelOf(module) < Level::Sharded || flags.configFlag.empty())
+    return llvm::Error::success();
+  return llvm::createStringError("error: expects " + flags.configFlag +
+                                 " only with a model before level sharded, got one at level " +
+                                 nameOf(levelOf(module)) + ", whose zero.config holds");
+}
+
+static int runAll(const Flags &flags, Job &job) {
+  zrt::Communicator *ranks = job.communicator().get();
+  if (llvm::Error error = settle(ranks, job.isFirst() ? checkOutputs(flags) : llvm::Error::success()))
+    return job.refuse(std::move(error));
+  Compiler compiler;
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModel(compiler, flags.model);
+  if (llvm::Error error = settle(ranks, module.takeError()))
+    return job.refuse(std::move(error));
+  if (llvm::Error error = settle(ranks, checkLevel(**module, flags)))
+    return job.refuse(std::move(error), kWrongFlags);
+  if (flags.reference)
+    return trainReference(compiler, **module, flags, job);
+  if (!flags.trains())
+    return compileOnly(compiler, **module, flags, job);
+  return trainCompiled(compiler, **module, flags, job);
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  std::optional<Flags> flags = parseFlags(argc, argv);
-  if (!flags)
-    return kWrongFlags;
-  if (llvm::Error error = checkOutputs(*flags))
-    return refuse(std::move(error));
-  Compiler compiler;
-  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModel(compiler, flags->model);
-  if (!module)
-    return refuse(module.takeError());
-  if (levelOf(**module) >= Level::Sharded && !flags->configFlag.empty())
-    return fail(kWrongFlags, "expects " + flags->configFlag +
-                                 " only with a model before level sharded, got one at level " +
-                                 nameOf(levelOf(**module)) + ", whose zero.config holds");
-  if (flags->reference)
-    return trainReference(compiler, **module, *flags);
-  if (flags->dryRun || flags->printTable || !flags->object.empty())
-    return compileOnly(compiler, **module, *flags);
-  return trainCompiled(compiler, **module, *flags);
+  Job job;
+  if (llvm::Error error = job.detect())
+    return job.refuse(std::move(error));
+  llvm::Expected<Flags> flags = parseFlags(argc, argv);
+  if (flags && !flags->trains()) { // one process does it for all
+    if (llvm::Error error = settleRanks(*flags, job))
+      return job.refuse(std::move(error), kWrongFlags);
+    return job.isFirst() ? runAll(*flags, job) : 0;
+  }
+  if (!job.join(flags ? flags->rankTimeout : kDefaultRankTimeout))
+    return flags ? kBadInput : job.refuse(flags.takeError(), kWrongFlags);
+  if (job.isSplit())
+    endAfterTheStep(); // a launcher that ends the job lets ranks say why
+  llvm::Error wrong = flags ? settleRanks(*flags, job) : flags.takeError();
+  if (llvm::Error error = settle(job.communicator().get(), std::move(wrong)))
+    return job.refuse(std::move(error), kWrongFlags);
+  if (llvm::Error error = expectAlike(job.communicator().get(), startFacts(*flags)))
+    return job.refuse(std::move(error), kWrongFlags);
+  return runAll(*flags, job);
 }

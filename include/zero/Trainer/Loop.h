@@ -9,9 +9,9 @@
 namespace zero {
 
 struct LoopOptions {
-  std::string log, save; // paths; empty: none
+  std::string log, save; // paths; empty: none. `save` on all ranks, `log` on rank 0
   int progressFd = 1;
-  /// Asked between steps; true ends the run after the step.
+  /// Asked between steps, and the same on all ranks; true ends the run after the step.
   std::function<bool()> stop = [] { return false; };
 };
 

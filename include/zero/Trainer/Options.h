@@ -8,6 +8,8 @@
 #define ZERO_TRAINER_OPTIONS_H
 
 #include "zero/Compiler/Compiler.h"
+#include "zero/Runtime/Communicator.h"
+#include "zero/Training/LossScale.h"
 #include "zero/Training/Schedule.h"
 
 namespace zero {
@@ -21,6 +23,14 @@ struct ModelOptions {
   bool allowDropout = false;
 };
 
+/// docs/checkpoints.md.
+struct CheckpointOptions {
+  std::string folder; // empty: none are written
+  int64_t every = 0;  // steps; 0: only at the end
+  int64_t keep = 2;   // the newest that stay; 0: all
+  std::string resume; // empty, `auto`, or the folder of one
+};
+
 struct TrainOptions {
   /// `until` is ignored: the level follows from what is asked.
   CompileOptions compile;
@@ -30,9 +40,16 @@ struct TrainOptions {
   /// None: as many as the data file holds; an error where it has no end.
   std::optional<int64_t> steps;
   uint64_t seed = 0;
+  bool seedIsGiven = false; // else a resumed run takes its checkpoint's
+  CheckpointOptions checkpoints;
   /// `totalSteps` is set to the number of steps.
   training::Schedule schedule;
+  /// Only with f16 (`trainsInF16`). None: dynamic from 65536 in f16, else 1.
+  std::optional<training::LossScaleOptions> lossScale;
   bool poison = false, profile = false;
+  /// Null: all ranks are threads of this process. Else this process is one rank of as many as
+  /// `compile.ranks`, and every call of a run is collective.
+  std::shared_ptr<zrt::Communicator> communicator = nullptr;
 };
 
 } // namespace zero

@@ -33,6 +33,9 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> readModel(Compiler &compiler,
 llvm::Expected<Report> planModule(Compiler &compiler, mlir::ModuleOp module,
                                   const TrainOptions &options);
 
+/// Whether some weights are, or will be, of f16: only such a run has a loss scale.
+bool trainsInF16(mlir::ModuleOp module, const CompileOptions &options);
+
 /// Brings the module to level X.
 llvm::Error lowerModule(Compiler &compiler, mlir::ModuleOp module, const TrainOptions &options);
 
@@ -53,16 +56,20 @@ public:
 
 private:
   Trainer();
+  llvm::Error openFiles(const TrainOptions &options);
   llvm::Error openInputs(const TrainOptions &options);
+  llvm::Error setLossScale(const TrainOptions &options);
   llvm::Error setWeights(const TrainOptions &options);
   void pointAtBatches();
   llvm::Error checkTraffic() const;
-  llvm::Error nonFinite() const;
+  /// Skips the step or, where it can't be, says why.
+  llvm::Error skipStep();
 
   Report planned;
   std::shared_ptr<void> code; // the kernels' machine code
   std::unique_ptr<zrt::Session> ranks;
   training::Schedule schedule;
+  training::LossScale lossScale;
   std::vector<training::ParameterSpec> specs;
   zrt::StepInput input;
   zrt::StepResult result;

@@ -19,7 +19,8 @@ class TrainingRun {
 public:
   virtual ~TrainingRun();
 
-  /// The next step. After an error the weights are as they were before it.
+  /// The next step; one that overflowed at a dynamic loss scale is skipped. After an error the
+  /// weights are as they were before it.
   virtual llvm::Expected<training::StepRecord> step() = 0;
 
   /// All parameters, frozen and unused ones too, in the model's order.
@@ -27,14 +28,20 @@ public:
   /// `values` holds exactly the parameter's elements.
   virtual llvm::Error readParameter(size_t index, llvm::MutableArrayRef<float> values) const = 0;
 
+  /// Null: this process is all of the job. Else all calls are collective.
+  zrt::Communicator *communicator() const { return peers.get(); }
+
   int64_t totalSteps() const { return total; }
+  /// Skipped ones included: the position in the data.
+  int64_t stepsRun() const { return run; }
+  /// Those that moved weights: what learning rates and bias corrections go by.
   int64_t stepsTaken() const { return taken; }
   /// About the model, the weights and the data; whole lines.
   llvm::ArrayRef<std::string> warnings() const { return heard; }
   /// What there is to say since the last call: a step without a label.
   std::vector<std::string> takeNotes() { return std::exchange(notes, {}); }
 
-  /// All parameters as f32 (F2: the old file or the new one).
+  /// All parameters as f32 (F2: the old file or the new one). Rank 0 writes.
   llvm::Error save(llvm::StringRef path) const;
   /// Bytes that `save` writes, header left out.
   int64_t savedBytes() const;
@@ -48,7 +55,8 @@ protected:
                           llvm::ArrayRef<training::BatchArgument> arguments, int64_t ranks,
                           int64_t microSteps);
 
-  int64_t total = 0, taken = 0;
+  std::shared_ptr<zrt::Communicator> peers;
+  int64_t total = 0, run = 0, taken = 0;
   std::unique_ptr<training::DataSet> data;
   std::vector<std::string> heard, notes;
 };
