@@ -16,6 +16,8 @@ std::string argumentName(::mlir::func::FuncOp function, unsigned index);
 
 inline constexpr llvm::StringLiteral kJointName = "joint";
 inline constexpr llvm::StringLiteral kCountName = "count";
+/// Forward alone, as `--eval-data` runs it; there where nn-autodiff is asked for it.
+inline constexpr llvm::StringLiteral kEvalName = "eval";
 inline constexpr llvm::StringLiteral kNameAttr = "nn.name";
 
 } // namespace zero

@@ -16,6 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Evaluation.h"
+
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
 #include "zero/Passes/Dropout.h"
@@ -162,6 +164,8 @@ public:
     FailureOr<func::FuncOp> forward = findForward(module);
     if (failed(forward) || failed(checkStatic(*forward)) || failed(inlineCalls(*forward)))
       return signalPassFailure();
+    if (evaluate)
+      buildEvaluation(*forward);
     if (failed(differentiate(*forward)))
       return signalPassFailure();
   }
@@ -179,7 +183,7 @@ private:
     if (forward.getName() == kJointName)
       return forward.emitError("expects a graph that is not differentiated, got @joint");
     for (auto param : getOperation().getOps<nn::ParamOp>())
-      if (StringRef name = param.getSymName(); name == kJointName || name == kCountName)
+      if (StringRef name = param.getSymName(); name == kJointName || name == kCountName || name == kEvalName)
         return param.emitError() << "expects a symbol of another name than @" << name
                                  << ", which the schedule uses";
     return success();
@@ -345,36 +349,6 @@ private:
     return success();
   }
 
-  /// A cross_entropy that is not the graph's end: its mean is over this tensor's own labels, 0
-  /// without any, as its VJP has it. The kernel weighs a sum, so the seed is 1 ÷ count.
-  static void lowerInnerEntropy(nn::CrossEntropyOp entropy) {
-    OpBuilder builder(entropy);
-    Location loc = entropy.getLoc();
-    Value labels = entropy.getLabels();
-    auto element = cast<RankedTensorType>(entropy.getLoss().getType()).getElementType();
-    auto labelType = cast<RankedTensorType>(labels.getType());
-    auto constant = [&](Attribute value, Type type) -> Value {
-      return nn::ConstantOp::create(builder, loc,
-                                    DenseElementsAttr::get(RankedTensorType::get({}, type), value));
-    };
-    IntegerAttr ignored = builder.getIntegerAttr(labelType.getElementType(),
-                                                 static_cast<int64_t>(entropy.getIgnore()));
-    Value counts = nn::CompareOp::create(builder, loc, nn::Predicate::NE, labels,
-                                         constant(ignored, labelType.getElementType()));
-    Value ones = nn::ConvertOp::create(builder, loc, counts, element);
-    Value count = ones;
-    if (labelType.getRank() > 0)
-      count = nn::ReduceSumOp::create(
-          builder, loc, ones, llvm::to_vector(llvm::seq<int64_t>(0, labelType.getRank())), false);
-    Value one = constant(builder.getFloatAttr(element, 1.0), element);
-    Value weight =
-        nn::DivOp::create(builder, loc, one, nn::MaxOp::create(builder, loc, count, one));
-    auto both = nn::CrossEntropyWithGradOp::create(builder, loc, entropy.getLogits(), labels,
-                                                   weight, entropy.getIgnoreAttr());
-    entropy.replaceAllUsesWith(both.getLoss());
-    entropy.erase();
-  }
-
   void finish(func::FuncOp forward, Value loss, ArrayRef<Contribution> contributions) {
     Operation *terminator = forward.front().getTerminator();
     OpBuilder builder(terminator);
@@ -390,9 +364,7 @@ private:
     forward.setFunctionType(builder.getFunctionType(forward.getArgumentTypes(), {}));
     forward.setResAttrsAttr(nullptr);
     forward.setName(kJointName);
-    for (auto entropy : llvm::make_early_inc_range(forward.getOps<nn::CrossEntropyOp>()))
-      if (!entropy->use_empty())
-        lowerInnerEntropy(entropy);
+    lowerInnerEntropies(forward);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(forward.front())))
       if (isOpTriviallyDead(&op))
         op.erase();

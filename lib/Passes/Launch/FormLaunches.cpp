@@ -126,28 +126,17 @@ public:
       module.emitError("expects a differentiated graph: run nn-autodiff first");
       return signalPassFailure();
     }
-    mergeEqual(joint);
-    if (failed(checkIndices(joint)))
+    auto eval = module.lookupSymbol<func::FuncOp>(kEvalName);
+    KernelPool pool(module, eval && eval->isBeforeInBlock(joint) ? eval : joint);
+    if (failed(checkIndices(joint)) || failed(formIn(joint, pool)) ||
+        failed(materialiseGradients(joint, pool)) || (eval && failed(formIn(eval, pool))))
       return signalPassFailure();
-    passSites(joint);
-    FailureOr<std::vector<Group>> groups = formGroups(joint.front());
-    if (failed(groups))
-      return signalPassFailure();
-    KernelPool pool(module, joint);
-    // Launch order is the order of the groups' last ops.
-    llvm::stable_sort(*groups, [](const Group &a, const Group &b) {
-      return a.ops.back()->isBeforeInBlock(b.ops.back());
-    });
-    for (Group &group : *groups)
-      if (failed(launch(group, pool)))
-        return signalPassFailure();
-    launchConstants(joint, pool);
-    if (failed(materialiseGradients(joint, pool)))
-      return signalPassFailure();
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(joint.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
-    eraseUnusedKernels(joint);
+    for (func::FuncOp function : {joint, eval})
+      if (function)
+        for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+          if (isOpTriviallyDead(&op))
+            op.erase();
+    eraseUnusedKernels();
   }
 
 private:
@@ -196,6 +185,23 @@ private:
       dropout.getSiteValueMutable().assign(slice);
       dropout.removeSiteAttr();
     }
+  }
+
+  /// Makes launches of a function's ops. Their order is that of the groups' last ops.
+  LogicalResult formIn(func::FuncOp function, KernelPool &pool) {
+    mergeEqual(function);
+    passSites(function);
+    FailureOr<std::vector<Group>> groups = formGroups(function.front());
+    if (failed(groups))
+      return failure();
+    llvm::stable_sort(*groups, [](const Group &a, const Group &b) {
+      return a.ops.back()->isBeforeInBlock(b.ops.back());
+    });
+    for (Group &group : *groups)
+      if (failed(launch(group, pool)))
+        return failure();
+    launchConstants(function, pool);
+    return success();
   }
 
   /// The family's main op names the kernel: the GEMM of a GEMM, the norm of a norm.
@@ -280,9 +286,9 @@ private:
     op->replaceAllUsesWith(launch.getOuts());
   }
 
-  void eraseUnusedKernels(func::FuncOp joint) {
+  void eraseUnusedKernels() {
     llvm::DenseSet<StringRef> used;
-    joint.walk([&](ir::LaunchOp launch) { used.insert(launch.getKernel()); });
+    getOperation().walk([&](ir::LaunchOp launch) { used.insert(launch.getKernel()); });
     for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<ir::KernelOp>()))
       if (!used.contains(kernel.getSymName()))
         kernel.erase();

@@ -191,7 +191,9 @@ std::optional<KernelCall> describeCrossEntropy(ir::KernelOp kernel, std::string 
   reader.denseArgument(op.getLabels(), i32);
   reader.denseArgument(op.getSeed(), f32);
   reader.denseResult(op.getLoss(), f32);
-  reader.denseResult(op.getDlogits(), element);
+  desc.withGradient = !op.getDlogits().use_empty();
+  if (desc.withGradient)
+    reader.denseResult(op.getDlogits(), element);
   return reader.finish();
 }
 

@@ -102,15 +102,15 @@ LogicalResult placeGradients(Sharded &sharded, MutableArrayRef<Contribution> con
   return success();
 }
 
-LogicalResult placeLoss(Sharded &sharded, Value loss) {
+LogicalResult placeLoss(Value loss, StringRef cell) {
   OpResult result = launchResult(loss);
   if (!result || isReadByLaunch(result))
     return emitError(loss.getLoc())
            << "expects the loss to be a launch's result that nothing else reads";
-  OpBuilder builder(sharded.module.getContext());
+  OpBuilder builder(loss.getContext());
   builder.setInsertionPointAfter(result.getOwner());
   Value value = reshapedTo(builder, result.getLoc(), result, loss.getType());
-  ir::SetOp::create(builder, result.getLoc(), kLossCell, value);
+  ir::SetOp::create(builder, result.getLoc(), cell, value);
   return success();
 }
 

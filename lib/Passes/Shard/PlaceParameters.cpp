@@ -36,8 +36,8 @@ namespace {
 
 class ParameterPlacer {
 public:
-  explicit ParameterPlacer(Sharded &sharded)
-      : sharded(sharded), gathers(sharded.stage == 3), block(sharded.microStep.getBody().front()),
+  ParameterPlacer(Sharded &sharded, ir::SegmentOp segment)
+      : sharded(sharded), gathers(sharded.stage == 3), block(segment.getBody().front()),
         builder(sharded.module.getContext()) {}
 
   LogicalResult run() {
@@ -148,6 +148,10 @@ private:
 
 } // namespace
 
-LogicalResult placeParameters(Sharded &sharded) { return ParameterPlacer(sharded).run(); }
+LogicalResult placeParameters(Sharded &sharded) {
+  if (sharded.eval && failed(ParameterPlacer(sharded, sharded.eval).run()))
+    return failure();
+  return ParameterPlacer(sharded, sharded.microStep).run();
+}
 
 } // namespace zero

@@ -34,6 +34,7 @@ public:
   LogicalResult run() {
     joint = module.lookupSymbol<func::FuncOp>(kJointName);
     count = module.lookupSymbol<func::FuncOp>(kCountName);
+    eval = module.lookupSymbol<func::FuncOp>(kEvalName);
     end = cast<nn::ReturnOp>(joint.front().getTerminator());
     if (failed(checkJoint()) || failed(checkNames()) || failed(checkCount()))
       return failure();
@@ -71,6 +72,10 @@ private:
       if (Operation *other = module.lookupSymbol(name); other && other != count)
         return other->emitError() << "expects a symbol of another name than @" << name
                                   << ", which the schedule uses";
+    for (StringRef name : {kEvalCountCell, kEvalSeedCell, kEvalLossCell})
+      if (Operation *other = module.lookupSymbol(name); other && eval)
+        return other->emitError() << "expects a symbol of another name than @" << name
+                                  << ", which the evaluation uses";
     return success();
   }
 
@@ -144,10 +149,9 @@ private:
       hold(config.microSteps > 1 ? ir::StateKind::GradAccum : ir::StateKind::Grad, gradientType);
       if (element != f32)
         hold(ir::StateKind::Master, f32);
-      bool sgd = config.optimizer == "sgd";
-      if (!sgd || config.momentum != 0.0)
+      if (config.optimizer != "sgd" || config.momentum != 0.0)
         hold(ir::StateKind::Moment1, f32);
-      if (!sgd)
+      if (config.optimizer == "adamw" || config.optimizer == "adam")
         hold(ir::StateKind::Moment2, f32);
     }
     return ArrayAttr::get(module.getContext(), held);
@@ -203,9 +207,15 @@ private:
       perCount = {config.microSteps};
     if (countLabels)
       cell(kCountCell, perCount, builder.getI64Type());
+    if (countLabels && eval)
+      cell(kEvalCountCell, {}, builder.getI64Type());
     cell(kNormCell, {}, builder.getF64Type());
     cell(kLossCell, {config.microSteps}, builder.getF32Type());
     cell(kSeedCell, perCount, builder.getF32Type());
+    if (eval) {
+      cell(kEvalLossCell, {}, builder.getF32Type());
+      cell(kEvalSeedCell, {}, builder.getF32Type());
+    }
     if (randomArgument(joint))
       cell(kRandomCell, {4}, builder.getI32Type());
     cell(kScalarsCell, {kScalarCount}, builder.getF32Type());
@@ -240,6 +250,10 @@ private:
     ir::SegmentOp segment = makeSegment(count.getLoc(), kCountSegment, 1, count, 1);
     ir::CountOp::create(builder, countLabels.getLoc(), segment.getBody().getArgument(0),
                         countLabels.getIgnore(), kCountCell);
+    ignoredLabel = countLabels.getIgnore();
+    for (unsigned i = 0; i < batchArgumentCount(joint); ++i)
+      if (argumentName(joint, i) == argumentName(count, 0))
+        labelArgument = i;
     ir::SeedOp::create(builder, countLabels.getLoc(), symbol(kSeedCell), symbol(kCountCell));
     count.erase();
   }
@@ -267,24 +281,49 @@ private:
     to.getOperations().splice(to.end(), from.getOperations());
     joint.erase();
     makeSegment(loc, kUpdateSegment, 1, nullptr, 0);
+    if (eval && failed(makeEvaluation()))
+      return failure();
 
     FailureOr<Sharded> sharded = Sharded::read(module);
     if (failed(sharded))
       return failure();
     sharded->stage = 0;
-    if (failed(placeLoss(*sharded, loss)) || failed(placeGradients(*sharded, contributions)) ||
+    if (failed(placeLoss(loss, kLossCell)) || failed(placeGradients(*sharded, contributions)) ||
         failed(placeParameters(*sharded)))
       return failure();
     buildUpdate(*sharded);
     return success();
   }
 
+  /// Forward alone, behind the step. Its seed is 1, so that the loss is a sum over labels.
+  LogicalResult makeEvaluation() {
+    Location loc = eval.getLoc();
+    unsigned batch = eval.getNumArguments() - 1;
+    ir::SegmentOp segment = makeSegment(loc, kEvalSegment, 1, eval, batch);
+    Block &from = eval.front(), &to = segment.getBody().front();
+    for (unsigned i = 0; i < batch; ++i)
+      from.getArgument(i).replaceAllUsesWith(to.getArgument(i));
+    if (labelArgument)
+      ir::CountOp::create(builder, loc, to.getArgument(*labelArgument), ignoredLabel,
+                          kEvalCountCell);
+    ir::SeedOp::create(builder, loc, symbol(kEvalSeedCell), /*count_cell=*/nullptr);
+    from.getArguments().back().replaceAllUsesWith(
+        ir::ScalarOp::create(builder, loc, from.getArguments().back().getType(), kEvalSeedCell));
+    Value loss = from.getTerminator()->getOperand(0);
+    from.getTerminator()->erase();
+    to.getOperations().splice(to.end(), from.getOperations());
+    eval.erase();
+    return placeLoss(loss, kEvalLossCell);
+  }
+
   ModuleOp module;
   ir::Config config;
   OpBuilder builder{module.getContext()};
-  func::FuncOp joint, count;
+  func::FuncOp joint, count, eval;
   nn::ReturnOp end;
   nn::CountLabelsOp countLabels;
+  std::optional<unsigned> labelArgument; // of @joint, where labels are counted
+  int64_t ignoredLabel = 0;
 };
 
 class Replicate : public impl::ReplicatePassBase<Replicate> {

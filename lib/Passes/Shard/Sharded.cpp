@@ -36,6 +36,8 @@ FailureOr<Sharded> Sharded::read(ModuleOp module) {
       sharded.microStep = segment;
     else if (segment.getSymName() == kUpdateSegment)
       sharded.update = segment;
+    else if (segment.getSymName() == kEvalSegment)
+      sharded.eval = segment;
   }
   if (!sharded.microStep || !sharded.update)
     return module.emitError("expects segments @micro_step and @update"), failure();

@@ -24,12 +24,16 @@ namespace zero {
 inline constexpr llvm::StringLiteral kMicroStepSegment = "micro_step";
 inline constexpr llvm::StringLiteral kUpdateSegment = "update";
 inline constexpr llvm::StringLiteral kCountSegment = "count";
+inline constexpr llvm::StringLiteral kEvalSegment = "eval"; // where there is an @eval
 // Segments and cells are symbols of one table, so that the cell of @count has another name.
 inline constexpr llvm::StringLiteral kCountCell = "label_count";
 inline constexpr llvm::StringLiteral kLossCell = "loss";
 inline constexpr llvm::StringLiteral kNormCell = "norm";
 inline constexpr llvm::StringLiteral kSeedCell = "seed";
 inline constexpr llvm::StringLiteral kRandomCell = "random";
+inline constexpr llvm::StringLiteral kEvalCountCell = "eval_count";
+inline constexpr llvm::StringLiteral kEvalSeedCell = "eval_seed";
+inline constexpr llvm::StringLiteral kEvalLossCell = "eval_loss";
 inline constexpr llvm::StringLiteral kScalarsCell = "scalars";
 
 /// A module at level Z.
@@ -38,6 +42,7 @@ struct Sharded {
   ir::Config config;
   int64_t stage = 0; // what the IR does: 1 for stage 2 where gradients are reduced once a step
   ir::SegmentOp microStep, update;
+  ir::SegmentOp eval;                                            // or null
   llvm::SmallVector<ir::BucketOp> buckets;                       // in order of the text
   llvm::DenseMap<mlir::Attribute, ir::StateOp> states;           // by bucket
   llvm::DenseMap<mlir::Attribute, mlir::FlatSymbolRefAttr> home; // parameter → bucket
@@ -73,9 +78,9 @@ struct Contribution {
   mlir::FlatSymbolRefAttr param;
 };
 
-/// Makes the launches of `micro_step` read their parameters through views of full buckets: gathered
-/// once a region of use at stage 3, resident below. Replaces nn.read, and whatever stood there
-/// before. Linear in the number of ops.
+/// Makes the launches of `micro_step`, and of `eval`, read their parameters through views of full
+/// buckets: gathered once a region of use at stage 3, resident below. Replaces nn.read, and
+/// whatever stood there before. Linear in the number of ops.
 mlir::LogicalResult placeParameters(Sharded &sharded);
 
 /// Takes the accumulations out of `micro_step`, in their order.
@@ -86,8 +91,8 @@ llvm::SmallVector<Contribution> takeContributions(Sharded &sharded);
 mlir::LogicalResult placeGradients(Sharded &sharded,
                                    llvm::MutableArrayRef<Contribution> contributions);
 
-/// Stores the loss behind the launch that forms it.
-mlir::LogicalResult placeLoss(Sharded &sharded, mlir::Value loss);
+/// Stores the loss in a cell, behind the launch that forms it.
+mlir::LogicalResult placeLoss(mlir::Value loss, llvm::StringRef cell);
 
 /// Writes `update`: reductions that are due once a step, norm, updates, gathers in place.
 void buildUpdate(Sharded &sharded);
