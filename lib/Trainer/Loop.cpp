@@ -26,16 +26,30 @@ static llvm::Error saveBehind(llvm::Error failure, TrainingRun &run, llvm::Strin
 /// Rank 0's.
 static llvm::Error openOutputs(const TrainingRun &run, const LoopOptions &options,
                                std::unique_ptr<JsonLog> &log) {
-  if (!options.save.empty())
-    if (llvm::Error error = checkWritable(options.save, run.savedBytes()))
-      return error;
+  for (const std::string &path : {options.save, options.exported})
+    if (!path.empty())
+      if (llvm::Error error = checkWritable(path, run.savedBytes()))
+        return error;
   if (options.log.empty())
     return llvm::Error::success();
-  llvm::Expected<std::unique_ptr<JsonLog>> opened = JsonLog::open(options.log);
+  llvm::Expected<std::unique_ptr<JsonLog>> opened =
+      run.stepsRun() > 0 ? JsonLog::resume(options.log, run.stepsRun())
+                         : JsonLog::open(options.log);
   if (!opened)
     return opened.takeError();
   log = std::move(*opened);
   return llvm::Error::success();
+}
+
+/// What can be written is, also where something else can't.
+static llvm::Error saveAll(TrainingRun &run, const LoopOptions &options) {
+  llvm::Error errors = run.writeCheckpoint();
+  if (!options.save.empty())
+    errors = llvm::joinErrors(std::move(errors), run.save(options.save));
+  if (!options.exported.empty())
+    errors =
+        llvm::joinErrors(std::move(errors), run.exportTo(options.exported, options.exportType));
+  return errors;
 }
 
 llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) {
@@ -46,7 +60,7 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
                                  writes ? openOutputs(run, options, log) : llvm::Error::success()))
     return std::move(error);
 
-  Progress progress(options.progressFd, run.totalSteps());
+  Progress progress(options.progressFd, run.totalSteps(), run.stepsRun());
   Clock::time_point begin = Clock::now();
   Ending ending = Ending::Finished;
   while (run.stepsRun() < run.totalSteps()) {
@@ -60,18 +74,23 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
     for (const std::string &note : run.takeNotes())
       progress.note(note);
     progress.step(*record, std::chrono::duration<double>(Clock::now() - begin).count());
-    if (log)
-      if (llvm::Error error = log->write(*record))
+    if (llvm::Error error =
+            settle(run.communicator(), log ? log->write(*record) : llvm::Error::success()))
+      return saveBehind(std::move(error), run, options.save, progress);
+    // Behind the log, so that a run killed between the two has all lines before its checkpoint.
+    if (run.isCheckpointDue())
+      if (llvm::Error error = run.writeCheckpoint())
         return saveBehind(std::move(error), run, options.save, progress);
   }
   progress.finish();
-  if (!options.save.empty())
-    if (llvm::Error error = run.save(options.save))
-      return std::move(error);
+  if (llvm::Error error = saveAll(run, options))
+    return std::move(error);
   if (ending == Ending::Interrupted)
-    progress.note("interrupted after step " + std::to_string(run.stepsRun()) + " of " +
-                  std::to_string(run.totalSteps()) +
-                  (options.save.empty() ? "" : "; weights are in " + options.save));
+    progress.note(
+        "interrupted after step " + std::to_string(run.stepsRun()) + " of " +
+        std::to_string(run.totalSteps()) +
+        (options.save.empty() ? "" : "; weights are in " + options.save) +
+        (run.lastCheckpoint().empty() ? "" : "; a checkpoint is " + run.lastCheckpoint()));
   return ending;
 }
 

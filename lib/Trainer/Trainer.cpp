@@ -85,8 +85,15 @@ static llvm::Expected<Executable> compileAll(Compiler &compiler, ModuleOp module
 }
 
 llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, ModuleOp module,
-                                                         const TrainOptions &options) {
+                                                         const TrainOptions &asked) {
   std::unique_ptr<Trainer> trainer(new Trainer());
+  llvm::Expected<std::unique_ptr<RunCheckpoints>> checkpoints = RunCheckpoints::open(asked);
+  if (!checkpoints)
+    return checkpoints.takeError();
+  trainer->checkpoints = std::move(*checkpoints);
+  TrainOptions options = asked;
+  if (trainer->checkpoints)
+    options.seed = trainer->checkpoints->seed();
   trainer->peers = options.communicator;
   zrt::Communicator *peers = options.communicator.get();
   llvm::Expected<Executable> executable = compileAll(compiler, module, options, trainer->planned);
@@ -95,6 +102,7 @@ llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, Mod
   if (llvm::Error difference = expectAlike(peers, programFacts(executable->program)))
     return std::move(difference);
   trainer->heard = takeLines(compiler);
+  trainer->planned.messageBytes = peers ? peers->scratchBytes() : 0;
 
   trainer->code = executable->code;
   std::string error;
@@ -107,8 +115,10 @@ llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, Mod
     return plainError("expects an arena of the " + llvm::Twine(trainer->planned.arenaBytes) +
                       " bytes that were planned, got " + llvm::Twine(bytes));
   for (const zrt::Bucket &bucket : trainer->ranks->program().buckets)
-    for (const zrt::Slot &slot : bucket.slots)
+    for (const zrt::Slot &slot : bucket.slots) {
       trainer->specs.push_back({slot.parameter, slot.shape});
+      trainer->types.push_back(fileType(bucket.type));
+    }
   if (llvm::Error failure = settle(peers, trainer->openFiles(options)))
     return std::move(failure);
   return trainer;
@@ -118,9 +128,25 @@ llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, Mod
 llvm::Error Trainer::openFiles(const TrainOptions &options) {
   if (llvm::Error failure = setLossScale(options))
     return failure;
-  if (llvm::Error failure = setWeights(options))
+  ranks->initialize(options.seed);
+  bool resumes = checkpoints && checkpoints->found();
+  if (llvm::Error failure = resumes ? resume() : setWeights(options))
     return failure;
+  if (checkpoints)
+    llvm::append_range(heard, checkpoints->lines());
   return openInputs(options);
+}
+
+llvm::Error Trainer::resume() {
+  llvm::Expected<RunPosition> position = checkpoints->resume(*ranks);
+  if (!position)
+    return position.takeError();
+  run = position->step;
+  taken = position->stepsTaken;
+  // From another type the scale begins as in a new run, and one that is fixed stays.
+  if (position->lossScale && lossScale.isDynamic())
+    lossScale.restore(*position->lossScale);
+  return llvm::Error::success();
 }
 
 llvm::Error Trainer::setLossScale(const TrainOptions &options) {
@@ -135,7 +161,6 @@ llvm::Error Trainer::setLossScale(const TrainOptions &options) {
 }
 
 llvm::Error Trainer::setWeights(const TrainOptions &options) {
-  ranks->initialize(options.seed);
   if (options.weights.empty())
     return llvm::Error::success();
   return loadWeights(
@@ -155,7 +180,13 @@ llvm::Error Trainer::openInputs(const TrainOptions &options) {
   if (llvm::Error error =
           openBatches(options, batchArguments(program), program.ranks, program.microSteps))
     return error;
-  schedule.totalSteps = total;
+  if (run > total)
+    return inputError(checkpoints->sourcePath(), "expects at least the " + llvm::Twine(run) +
+                                                     " steps of the checkpoint, got " +
+                                                     llvm::Twine(total) +
+                                                     " (--steps, or the data)");
+  if (schedule.totalSteps == 0)
+    schedule.totalSteps = total;
   input.seed = options.seed;
   for (const zrt::Segment &segment : program.segments)
     input.data.emplace_back(segment.inputs.size() * static_cast<size_t>(segment.times));
@@ -253,6 +284,18 @@ llvm::Error Trainer::checkTraffic() const {
         shapeText({sent.allGatherElements, sent.reduceScatterElements, sent.allReduceElements}));
   }
   return llvm::Error::success();
+}
+
+bool Trainer::isCheckpointDue() const { return checkpoints && checkpoints->isDue(run); }
+
+llvm::Error Trainer::writeCheckpoint() {
+  if (!checkpoints)
+    return llvm::Error::success();
+  return checkpoints->save(*ranks, {run, taken, lossScale.state()});
+}
+
+std::string Trainer::lastCheckpoint() const {
+  return checkpoints ? checkpoints->lastWritten() : "";
 }
 
 llvm::Error Trainer::readParameter(size_t index, llvm::MutableArrayRef<float> values) const {

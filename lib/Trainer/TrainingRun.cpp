@@ -3,6 +3,7 @@
 #include "zero/Trainer/TrainingRun.h"
 
 #include "zero/Reference/Array.h"
+#include "zero/Runtime/HalfFloat.h"
 #include "zero/Trainer/Agreement.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -27,28 +28,47 @@ int64_t TrainingRun::savedBytes() const {
 }
 
 llvm::Error TrainingRun::save(llvm::StringRef path) const {
+  return write(path, [](size_t) { return DType::F32; });
+}
+
+llvm::Error TrainingRun::exportTo(llvm::StringRef path, std::optional<DType> type) const {
+  return write(path, [&](size_t index) { return type ? *type : typeOf(index); });
+}
+
+/// The types that weights are stored in.
+static zrt::ElementType elementType(DType type) {
+  return type == DType::BF16  ? zrt::ElementType::bf16
+         : type == DType::F16 ? zrt::ElementType::f16
+                              : zrt::ElementType::f32;
+}
+
+llvm::Error TrainingRun::write(llvm::StringRef path,
+                               llvm::function_ref<DType(size_t index)> typeOf) const {
   std::vector<size_t> order(parameters().size());
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order,
              [&](size_t a, size_t b) { return parameters()[a].name < parameters()[b].name; });
   std::vector<TensorSpec> tensors;
   for (size_t index : order)
-    tensors.push_back({parameters()[index].name, DType::F32, parameters()[index].shape});
+    tensors.push_back({parameters()[index].name, typeOf(index), parameters()[index].shape});
   // Ranks read every parameter together, in the order of the file: also where they don't write, or
   // rank 0 can't any more.
   size_t next = 0;
-  auto write = [&] {
+  std::vector<float> values;
+  auto writeAll = [&] {
     return writeSafetensors(path, tensors, [&](size_t index, llvm::MutableArrayRef<uint8_t> bytes) {
       next = index + 1;
-      return readParameter(order[index],
-                           {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)});
+      values.resize(bytes.size() / static_cast<size_t>(byteSize(tensors[index].type)));
+      llvm::Error error = readParameter(order[index], values);
+      zrt::fromFloats(elementType(tensors[index].type), values.data(),
+                      static_cast<int64_t>(values.size()), bytes.data());
+      return error;
     });
   };
-  llvm::Error outcome = !peers || peers->rank() == 0 ? write() : llvm::Error::success();
-  std::vector<float> unused;
+  llvm::Error outcome = !peers || peers->rank() == 0 ? writeAll() : llvm::Error::success();
   for (; peers && next < tensors.size(); ++next) {
-    unused.resize(static_cast<size_t>(reference::countElements(tensors[next].shape)));
-    if (llvm::Error error = readParameter(order[next], unused))
+    values.resize(static_cast<size_t>(reference::countElements(tensors[next].shape)));
+    if (llvm::Error error = readParameter(order[next], values))
       return llvm::joinErrors(std::move(outcome), std::move(error));
   }
   return settle(peers.get(), std::move(outcome));
@@ -57,8 +77,10 @@ llvm::Error TrainingRun::save(llvm::StringRef path) const {
 llvm::Error TrainingRun::openBatches(const TrainOptions &options,
                                      llvm::ArrayRef<BatchArgument> arguments, int64_t ranks,
                                      int64_t microSteps) {
-  if (options.data.empty() && options.steps == 0)
+  if (options.data.empty() && options.steps == 0) {
+    total = run;
     return llvm::Error::success();
+  }
   llvm::Expected<std::unique_ptr<DataSet>> opened =
       openData(options.data, arguments, {ranks, microSteps, options.seed});
   if (!opened)

@@ -13,8 +13,8 @@
 #include "Parallel.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -121,7 +121,8 @@ llvm::Expected<std::unique_ptr<CheckpointFolder>> CheckpointFolder::open(llvm::S
                                                                          CheckpointPeers peers) {
   std::unique_ptr<CheckpointFolder> opened(new CheckpointFolder(path.str(), std::move(peers)));
   auto prepare = [&]() -> llvm::Error {
-    if (std::error_code code = llvm::sys::fs::create_directories(path))
+    if (std::error_code code = llvm::sys::fs::create_directories(path, /*IgnoreExisting=*/true,
+                                                                 llvm::sys::fs::all_all))
       return systemError(path, "cannot create the checkpoint folder", code);
     syncFolder(llvm::sys::path::parent_path(path));
     if (llvm::Error error = opened->lock())
@@ -220,7 +221,8 @@ llvm::Error CheckpointFolder::write(CheckpointManifest manifest, llvm::ArrayRef<
       return inputError(pathOf(manifest.step), "expects no checkpoint of this step yet, got one");
     if (llvm::Error error = removeTree(temporary))
       return error;
-    if (std::error_code code = llvm::sys::fs::create_directory(temporary))
+    if (std::error_code code = llvm::sys::fs::create_directory(temporary, /*IgnoreExisting=*/false,
+                                                               llvm::sys::fs::all_all))
       return systemError(temporary, "cannot create the folder", code);
     return llvm::Error::success();
   };

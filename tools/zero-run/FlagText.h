@@ -34,7 +34,7 @@ bool refuse(const llvm::Twine &message);
 llvm::Error refusal();
 
 /// `--name`.
-std::string spelled(const Text &flag);
+std::string spelled(const cl::Option &flag);
 
 template <typename T> bool take(llvm::Expected<T> value, T &into) {
   if (!value)
@@ -52,7 +52,10 @@ bool readWord(Text &flag, std::string &into, llvm::ArrayRef<llvm::StringRef> cho
 bool readOnly(Text &flag, llvm::StringRef known, llvm::ArrayRef<llvm::StringRef> later);
 
 /// Keeps the first flag given of those that zero.config answers from level Z on.
-void noteConfigFlags(Flags &flags, llvm::ArrayRef<Text *> answered);
+void noteConfigFlags(Flags &flags, llvm::ArrayRef<cl::Option *> answered);
+
+/// Whether the run goes on from a checkpoint.
+bool resumes(); // CheckpointFlags.cpp
 
 /// One a subject, in the order in which they are read: a later one sees what earlier ones read.
 void takeModes(Flags &flags);        // OutputFlags.cpp
@@ -63,6 +66,7 @@ bool readParallel(Flags &flags);     // ParallelFlags.cpp
 bool readProcesses(Flags &flags);    // ProcessFlags.cpp
 bool readOptimizer(Flags &flags);    // OptimizerFlags.cpp
 bool readTraining(Flags &flags);     // TrainingFlags.cpp
+bool readCheckpoints(Flags &flags);  // CheckpointFlags.cpp
 bool checkOutputFlags(Flags &flags); // OutputFlags.cpp
 
 } // namespace zero::run

@@ -51,7 +51,7 @@ llvm::Expected<Flags> parseFlags(int argc, char **argv) {
   takeModes(flags);
   if (!readPrecision(flags) || !readLossScale(flags) || !readModelFlags(flags) ||
       !readParallel(flags) || !readProcesses(flags) || !readOptimizer(flags) ||
-      !readTraining(flags) || !checkOutputFlags(flags))
+      !readTraining(flags) || !readCheckpoints(flags) || !checkOutputFlags(flags))
     return refusal();
   return flags;
 }

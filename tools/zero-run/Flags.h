@@ -4,6 +4,7 @@
 
 #include "zero/Trainer/Agreement.h"
 #include "zero/Trainer/Options.h"
+#include "zero/Training/Safetensors.h"
 
 namespace zero::run {
 
@@ -13,7 +14,8 @@ inline constexpr int kBadInput = 1, kWrongFlags = 2, kInterrupted = 130;
 struct Flags {
   ModelOptions model;
   TrainOptions train;
-  std::string log, save, report, object;
+  std::string log, save, exported, report, object;
+  std::optional<training::DType> exportType;
   bool dryRun = false, reference = false, printTable = false;
   int64_t rankTimeout = 0; // seconds
   bool ranksGiven = false;

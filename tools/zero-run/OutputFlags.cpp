@@ -12,6 +12,11 @@ namespace {
 
 Text save("save", cl::value_desc("file"), cl::cat(outputFlags()),
           cl::desc("Write all weights there at the end (.safetensors)"));
+Text exported("export", cl::value_desc("file"), cl::cat(outputFlags()),
+              cl::desc("Write all weights there at the end (.safetensors), each in the type that "
+                       "it has in the run"));
+Text exportType("export-dtype", cl::value_desc("type"), cl::cat(outputFlags()),
+                cl::desc("Type of exported weights: f32, bf16, f16 (default: as in the run)"));
 Text log("log", cl::value_desc("file"), cl::cat(outputFlags()),
          cl::desc("Write one JSON object a step there"));
 Text report(
@@ -37,6 +42,7 @@ Switch cleanPasses("clean-passes", cl::cat(debugFlags()), cl::Hidden,
 void takeModes(Flags &flags) {
   flags.log = log;
   flags.save = save;
+  flags.exported = exported;
   flags.report = report;
   flags.object = object;
   flags.dryRun = dryRun;
@@ -47,10 +53,28 @@ void takeModes(Flags &flags) {
   flags.train.compile.clean = cleanPasses;
 }
 
+static bool readExportType(Flags &flags) {
+  if (!exportType.getNumOccurrences())
+    return true;
+  if (exported.empty())
+    return refuse("expects --export-dtype only with --export");
+  std::string type;
+  if (!readWord(exportType, type, {"f32", "bf16", "f16"}))
+    return false;
+  flags.exportType = type == "f32"    ? training::DType::F32
+                     : type == "bf16" ? training::DType::BF16
+                                      : training::DType::F16;
+  return true;
+}
+
 bool checkOutputFlags(Flags &flags) {
-  if (!save.empty() && !llvm::StringRef(save).ends_with(".safetensors"))
-    return refuse("expects --save with a name that ends in .safetensors, got " + save.getValue());
-  const Text *outputs[] = {&log, &save, &report, &object};
+  for (Text *flag : {&save, &exported})
+    if (!flag->empty() && !llvm::StringRef(*flag).ends_with(".safetensors"))
+      return refuse("expects " + spelled(*flag) + " with a name that ends in .safetensors, got " +
+                    flag->getValue());
+  if (!readExportType(flags))
+    return false;
+  const Text *outputs[] = {&log, &save, &exported, &report, &object};
   for (const Text **one = std::begin(outputs); one != std::end(outputs); ++one)
     for (const Text **other = one + 1; other != std::end(outputs); ++other)
       if (!(*one)->empty() && (*one)->getValue() == (*other)->getValue())
@@ -59,7 +83,7 @@ bool checkOutputFlags(Flags &flags) {
   bool stops = !flags.trains();
   if (dryRun && (printTable || !object.empty()))
     return refuse("expects --dry-run without --print-table and --emit-object, which compile");
-  for (Text *flag : {&log, &save})
+  for (Text *flag : {&log, &save, &exported})
     if (stops && !flag->empty())
       return refuse("expects " + spelled(*flag) + " only with a run that trains");
   if (reference && (stops || profile || poison || !report.empty() || flags.train.memoryBudget))

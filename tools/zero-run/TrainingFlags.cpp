@@ -39,6 +39,7 @@ bool readTraining(Flags &flags) {
   if (!readWord(lossMean, train.compile.lossMean, {"step", "micro-step", "rank"}) ||
       !take(parseUnsigned(spelled(seed), seed), train.seed))
     return false;
+  train.seedIsGiven = seed.getNumOccurrences() > 0;
   train.weights = weights;
   train.data = data;
   int64_t count = 0;
@@ -47,6 +48,9 @@ bool readTraining(Flags &flags) {
       return false;
     train.steps = count;
   }
+  // What a checkpoint holds can be exported without any step.
+  if (data.empty() && !train.steps && resumes())
+    train.steps = 0;
   if (flags.trains() && data.empty() && train.steps != 0)
     return refuse("expects --data with something to train on (or --dry-run)");
   noteConfigFlags(flags, {&lossMean});

@@ -38,11 +38,12 @@ static void endAfterTheStep() {
 
 /// Told before a long compilation. Devices and pipes are left to the one who writes.
 static llvm::Error checkOutputs(const Flags &flags) {
-  for (const std::string &path : {flags.save, flags.log, flags.report, flags.object}) {
+  for (const std::string &path : {flags.save, flags.exported, flags.log, flags.report, flags.object}) {
     llvm::sys::fs::file_status status;
     bool exists = !llvm::sys::fs::status(path, status);
     bool isDevice = exists && !llvm::sys::fs::is_regular_file(status) &&
-                    !llvm::sys::fs::is_directory(status) && path != flags.save;
+                    !llvm::sys::fs::is_directory(status) && path != flags.save &&
+                    path != flags.exported;
     if (path.empty() || path == "-" || isDevice)
       continue;
     if (llvm::Error error = training::checkWritable(path))
@@ -76,6 +77,8 @@ static int train(TrainingRun &run, const Flags &flags, Job &job) {
   LoopOptions loop;
   loop.log = job.isFirst() ? flags.log : "";
   loop.save = flags.save;
+  loop.exported = flags.exported;
+  loop.exportType = flags.exportType;
   loop.progressFd = job.isFirst() ? STDOUT_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
   loop.stop = [&] { return onAnyRank(job.communicator().get(), interrupted != 0); };
   llvm::outs().flush();

@@ -10,6 +10,8 @@ namespace zero {
 
 struct LoopOptions {
   std::string log, save; // paths; empty: none. `save` on all ranks, `log` on rank 0
+  std::string exported;  // as `save`, in the weights' types or the one given
+  std::optional<training::DType> exportType;
   int progressFd = 1;
   /// Asked between steps, and the same on all ranks; true ends the run after the step.
   std::function<bool()> stop = [] { return false; };
@@ -17,8 +19,9 @@ struct LoopOptions {
 
 enum class Ending { Finished, Interrupted };
 
-/// Opens the log and checks that `save` can be written, then takes all steps, and saves. Weights
-/// are saved also after an interruption, and after a failed step behind good ones.
+/// Opens the log and checks that outputs can be written, then takes all steps, with a checkpoint
+/// where one is due, and saves. Weights and a checkpoint are written also after an interruption,
+/// weights after a failed step behind good ones.
 llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options);
 
 } // namespace zero

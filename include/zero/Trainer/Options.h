@@ -42,7 +42,7 @@ struct TrainOptions {
   uint64_t seed = 0;
   bool seedIsGiven = false; // else a resumed run takes its checkpoint's
   CheckpointOptions checkpoints;
-  /// `totalSteps` is set to the number of steps.
+  /// Where `totalSteps` is 0, the number of steps is its horizon.
   training::Schedule schedule;
   /// Only with f16 (`trainsInF16`). None: dynamic from 65536 in f16, else 1.
   std::optional<training::LossScaleOptions> lossScale;

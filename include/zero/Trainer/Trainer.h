@@ -18,6 +18,7 @@
 
 #include "zero/Trainer/Options.h"
 #include "zero/Trainer/Report.h"
+#include "zero/Trainer/RunCheckpoints.h"
 #include "zero/Trainer/TrainingRun.h"
 #include "zero/Training/Data.h"
 
@@ -49,6 +50,9 @@ public:
   llvm::Expected<training::StepRecord> step() override;
   llvm::ArrayRef<training::ParameterSpec> parameters() const override { return specs; }
   llvm::Error readParameter(size_t index, llvm::MutableArrayRef<float> values) const override;
+  bool isCheckpointDue() const override;
+  llvm::Error writeCheckpoint() override;
+  std::string lastCheckpoint() const override;
 
   const Report &report() const { return planned; }
   zrt::Session &session() { return *ranks; }
@@ -60,6 +64,8 @@ private:
   llvm::Error openInputs(const TrainOptions &options);
   llvm::Error setLossScale(const TrainOptions &options);
   llvm::Error setWeights(const TrainOptions &options);
+  llvm::Error resume();
+  training::DType typeOf(size_t index) const override { return types[index]; }
   void pointAtBatches();
   llvm::Error checkTraffic() const;
   /// Skips the step or, where it can't be, says why.
@@ -70,7 +76,9 @@ private:
   std::unique_ptr<zrt::Session> ranks;
   training::Schedule schedule;
   training::LossScale lossScale;
+  std::unique_ptr<RunCheckpoints> checkpoints; // null: none are written or read
   std::vector<training::ParameterSpec> specs;
+  std::vector<training::DType> types; // of the weights, as `specs`
   zrt::StepInput input;
   zrt::StepResult result;
 };

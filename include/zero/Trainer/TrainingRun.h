@@ -45,8 +45,19 @@ public:
   llvm::Error save(llvm::StringRef path) const;
   /// Bytes that `save` writes, header left out.
   int64_t savedBytes() const;
+  /// The same in another type: none for each parameter's own.
+  llvm::Error exportTo(llvm::StringRef path, std::optional<training::DType> type) const;
+
+  /// Whether a checkpoint is asked for behind the last step.
+  virtual bool isCheckpointDue() const { return false; }
+  /// Writes one, where the run has a folder for them and none there is of this step. Collective.
+  virtual llvm::Error writeCheckpoint() { return llvm::Error::success(); }
+  /// The one that was written last; empty: none.
+  virtual std::string lastCheckpoint() const { return ""; }
 
 protected:
+  /// In which a parameter is stored.
+  virtual training::DType typeOf(size_t index) const { return training::DType::F32; }
   /// `step 3 of 20`: the step that comes next.
   std::string stepText() const;
 
@@ -54,6 +65,9 @@ protected:
   llvm::Error openBatches(const TrainOptions &options,
                           llvm::ArrayRef<training::BatchArgument> arguments, int64_t ranks,
                           int64_t microSteps);
+
+  llvm::Error write(llvm::StringRef path,
+                    llvm::function_ref<training::DType(size_t index)> typeOf) const;
 
   std::shared_ptr<zrt::Communicator> peers;
   int64_t total = 0, run = 0, taken = 0;

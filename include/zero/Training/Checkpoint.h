@@ -16,6 +16,7 @@
 #define ZERO_TRAINING_CHECKPOINT_H
 
 #include "zero/Training/CheckpointPeers.h"
+#include "zero/Training/LossScale.h"
 #include "zero/Training/Safetensors.h"
 
 #include <array>
@@ -67,12 +68,7 @@ struct CheckpointManifest {
   int64_t stepsTaken = 0;  // those that moved weights: rates and bias corrections count these
   int64_t globalBatch = 0; // samples of a step, over all ranks and micro-steps
   uint64_t seed = 0;
-  struct LossScale {
-    double scale = 1.0;
-    int64_t goodSteps = 0;  // in a row
-    int64_t hysteresis = 0; // overflows that are still forgiven
-    bool operator==(const LossScale &) const = default;
-  } lossScale;
+  LossScale::State lossScale;
 
   /// The position in the data: global samples consumed.
   int64_t samples() const { return step * globalBatch; }
