@@ -1,6 +1,6 @@
 //===- SessionTest.cpp - a tiny model trained at every stage --------------===//
 
-#include "TinyProgram.h"
+#include "TinySession.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -9,51 +9,6 @@ using namespace zrt;
 using namespace zrt::test;
 
 namespace {
-
-std::unique_ptr<Session> start(const TinyOptions &options, SessionOptions session = {}) {
-  std::string error;
-  auto made = Session::create(tinyProgram(options), tinyKernels(), session, error);
-  EXPECT_TRUE(made) << error;
-  return made;
-}
-
-std::vector<float> state(const Session &session, const char *name, int64_t elements,
-                         StateKind kind = StateKind::Param) {
-  std::vector<float> values(static_cast<size_t>(elements));
-  std::string error;
-  EXPECT_TRUE(session.getParameter(name, values.data(), elements, error, kind)) << error;
-  return values;
-}
-
-/// Everything that training leaves behind.
-struct Trace {
-  std::vector<double> losses, norms;
-  std::vector<float> w, b, moments;
-  bool operator==(const Trace &) const = default;
-};
-
-Trace train(const TinyOptions &options, int steps, SessionOptions session = {}) {
-  auto made = start(options, session);
-  made->initialize(11);
-  Trace trace;
-  for (int step = 0; step < steps; ++step) {
-    TinyBatch batch(options);
-    batch.fill(uint32_t(step));
-    StepResult result;
-    std::string error;
-    EXPECT_TRUE(made->step(batch.input(0.05, step), result, error)) << error;
-    EXPECT_TRUE(result.finite);
-    trace.losses.push_back(result.loss);
-    trace.norms.push_back(result.gradNorm);
-  }
-  trace.w = state(*made, "w", kFeatures);
-  trace.b = state(*made, "b", 1);
-  trace.moments = state(*made, "w", kFeatures, StateKind::Moment1);
-  return trace;
-}
-
-const OptimizerDesc kAdamW = {.kind = OptimizerKind::AdamW, .weightDecay = 0.1, .clip = 1.0};
-const OptimizerDesc kMomentum = {.kind = OptimizerKind::Sgd, .momentum = 0.9};
 
 TEST(Session, N1_AllStagesGiveTheSameBits) {
   for (int64_t ranks : {1, 2, 3, 4})

@@ -125,7 +125,8 @@ bool Session::setStateRange(std::string_view name, StateKind kind, int64_t begin
             " elements, got " + std::to_string(count) + " at " + std::to_string(beginElement);
     return false;
   }
-  write(impl->program.ranks, impl->ranks, state, kind, beginElement, count, values);
+  if (count > 0)
+    write(impl->program.ranks, impl->ranks, state, kind, beginElement, count, values);
   return true;
 }
 

@@ -99,11 +99,11 @@ bool Walker::evaluate(const BatchPointers &pointers, EvalResult &result) {
   std::optional<double> sum;
   if (!walkAll(SegmentRole::Evaluation) || !(sum = sumOverRanks("eval_loss")))
     return false;
-  result = {*sum, outcome.labelCount};
-  if (!context.program.lossIsTokenMean)
-    for (const Segment &segment : context.program.segments)
-      if (segment.role == SegmentRole::Evaluation)
-        result.labelCount += context.program.ranks * segment.times;
+  int64_t runs = 0;
+  for (const Segment &segment : context.program.segments)
+    runs += segment.role == SegmentRole::Evaluation ? segment.times : 0;
+  bool overLabels = context.program.lossIsTokenMean;
+  result = {*sum, overLabels ? outcome.labelCount : runs * context.program.ranks};
   return true;
 }
 

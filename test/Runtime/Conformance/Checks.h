@@ -10,6 +10,7 @@
 namespace zrt::test {
 
 using Floats = std::vector<float>;
+using Bytes = std::vector<uint8_t>;
 
 inline constexpr ElementType kTypes[] = {ElementType::f32, ElementType::bf16, ElementType::f16};
 
@@ -67,6 +68,16 @@ public:
   void equal(int64_t got, int64_t expected, const std::string &what) {
     if (got != expected)
       note(what + ": expects " + std::to_string(expected) + ", got " + std::to_string(got));
+  }
+
+  void equal(const Bytes &got, const Bytes &expected, const std::string &what) {
+    if (got == expected)
+      return;
+    size_t first = 0;
+    while (first < got.size() && got[first] == expected[first])
+      ++first;
+    note(what + ": expects " + std::to_string(expected[first]) + " as byte " +
+         std::to_string(first) + ", got " + std::to_string(got[first]));
   }
 
   std::string fault;

@@ -12,12 +12,13 @@ static std::string exchangeCase(Communicator &c) {
   checks.returned(c.exchange(&mine, sizeof mine, all.data()), "exchange");
   for (int64_t rank = 0; rank < c.ranks(); ++rank)
     checks.equal(all[size_t(rank)], rank * rank, "the number of rank " + std::to_string(rank));
-  auto byte = [](int64_t value) { return static_cast<unsigned char>(value); };
-  unsigned char three[3] = {byte(c.rank()), byte(c.rank() + 1), byte(c.rank() + 2)};
-  std::vector<unsigned char> bytes(size_t(3 * c.ranks()), 255);
-  checks.returned(c.exchange(three, 3, bytes.data()), "exchange");
+  Bytes three, bytes(size_t(3 * c.ranks()), 255), expected;
+  for (int64_t i = 0; i < 3; ++i)
+    three.push_back(uint8_t(c.rank() + i));
   for (int64_t i = 0; i < 3 * c.ranks(); ++i)
-    checks.equal(bytes[size_t(i)], byte(i / 3 + i % 3), "byte " + std::to_string(i));
+    expected.push_back(uint8_t(i / 3 + i % 3));
+  checks.returned(c.exchange(three.data(), 3, bytes.data()), "exchange");
+  checks.equal(bytes, expected, "three bytes a rank");
   return checks.fault;
 }
 
@@ -26,13 +27,12 @@ static std::string broadcastCase(Communicator &c) {
   Checks checks(c);
   for (int64_t root = 0; root < c.ranks(); ++root)
     for (int64_t length : {1, 7, 300001}) {
-      auto byte = [&](int64_t i) { return static_cast<unsigned char>(i + root); };
-      std::vector<unsigned char> data(size_t(length), 0);
-      for (int64_t i = 0; c.rank() == root && i < length; ++i)
-        data[size_t(i)] = byte(i);
-      checks.returned(c.broadcast(data.data(), length, root), "broadcast");
+      Bytes expected;
       for (int64_t i = 0; i < length; ++i)
-        checks.equal(data[size_t(i)], byte(i), "byte " + std::to_string(i));
+        expected.push_back(uint8_t(i + root));
+      Bytes data = c.rank() == root ? expected : Bytes(size_t(length), 0);
+      checks.returned(c.broadcast(data.data(), length, root), "broadcast");
+      checks.equal(data, expected, "from rank " + std::to_string(root));
     }
   return checks.fault;
 }

@@ -66,15 +66,16 @@ static std::string bitsAsTheyAre(Communicator &c) {
   BucketLayout layout(2 * c.ranks(), 2 * c.ranks(), c.ranks());
   for (ElementType type :
        {ElementType::f32, ElementType::bf16, ElementType::f16, ElementType::i64}) {
-    size_t width = size_t(elementBytes(type));
-    std::vector<unsigned char> shard(2 * width), full(2 * width * size_t(c.ranks()));
-    for (size_t i = 0; i < shard.size(); ++i)
-      shard[i] = static_cast<unsigned char>(0xff - i - 3 * size_t(c.rank()));
+    int64_t length = 2 * elementBytes(type);
+    Bytes shard, full(size_t(length * c.ranks())), expected;
+    for (int64_t rank = 0; rank < c.ranks(); ++rank)
+      for (int64_t i = 0; i < length; ++i) {
+        expected.push_back(uint8_t(0xff - i - 3 * rank));
+        if (rank == c.rank())
+          shard.push_back(expected.back());
+      }
     checks.returned(c.allGather(layout, type, shard.data(), full.data()), "allGather");
-    for (size_t rank = 0; rank < size_t(c.ranks()); ++rank)
-      for (size_t i = 0; i < shard.size(); ++i)
-        checks.equal(full[rank * shard.size() + i], static_cast<unsigned char>(0xff - i - 3 * rank),
-                     "a byte");
+    checks.equal(full, expected, std::string(name(type)));
   }
   return checks.fault;
 }

@@ -122,7 +122,7 @@ static std::string allReduceOverFiveRanks(Communicator &c) {
 /// Every rank knows all ranks' values, and forms the sum of each element as the law says.
 static std::string everyWayGivesTheSameBits(Communicator &c) {
   Checks checks(c);
-  BucketLayout layout(3001 * c.ranks(), 1200 * c.ranks(), c.ranks());
+  BucketLayout layout(1501 * c.ranks(), 1100 * c.ranks(), c.ranks());
   auto make = [&](ElementType type, int64_t rank) {
     Floats values(size_t(layout.lengthElements()));
     for (size_t i = 0; i < values.size(); ++i)
@@ -152,12 +152,11 @@ static std::string everyWayGivesTheSameBits(Communicator &c) {
   return checks.fault;
 }
 
-/// One chunk of 120,000 elements a rank, and 500 chunks of one: more than a buffer, and many calls.
+/// One chunk of 40,000 elements a rank, and 100 chunks of one: more than a buffer, and many calls.
 static std::string longAndFine(Communicator &c) {
   Checks checks(c);
-  for (const BucketLayout &layout :
-       {BucketLayout(120000 * c.ranks(), 120000 * c.ranks(), c.ranks()),
-        BucketLayout(500 * c.ranks(), c.ranks(), c.ranks())})
+  for (const BucketLayout &layout : {BucketLayout(40000 * c.ranks(), 40000 * c.ranks(), c.ranks()),
+                                     BucketLayout(100 * c.ranks(), c.ranks(), c.ranks())})
     for (ElementType type : kTypes) {
       Array full(type, gradients(layout, c.rank()));
       allReduce(c, checks, layout, full);
