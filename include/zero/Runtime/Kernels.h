@@ -22,7 +22,8 @@ public:
 };
 
 // Operands whose type is the descriptor's are `void`. Arithmetic is f32, and what is stored is
-// rounded once to its type; denormal values of 16 bits are kept.
+// rounded once to its type. Denormal values of 16 bits are values like others, but for products in
+// bf16 on processors with AMX, where they count as 0.
 
 /// `accumulate`: add the finished value (after rounding to C's type) to what C holds, in f32, and
 /// round. C may be the residual where both are of one type.

@@ -39,7 +39,8 @@ const Types kAllTypes[] = {{},
                            {ElementType::f16, ElementType::f16},
                            {ElementType::f16, ElementType::f32}};
 
-/// `layout`: bit 0 A transposed, bit 1 B transposed, bit 2 rows longer than needed.
+/// `layout`: bit 0 A transposed, bit 1 B transposed, bit 2 rows longer than needed, bit 3 no stride
+/// is 1.
 Case makeCase(int64_t batch, int64_t m, int64_t n, int64_t k, int layout, bool bias, bool residual,
               Activation activation, std::mt19937 &random, Types types = {}) {
   Case made;
@@ -47,11 +48,12 @@ Case makeCase(int64_t batch, int64_t m, int64_t n, int64_t k, int layout, bool b
   d.type = types.type, d.resultType = types.result;
   d.batch = batch, d.m = m, d.n = n, d.k = k;
   int64_t slack = layout & 4 ? 3 : 0;
-  d.aRow = layout & 1 ? 1 : k + slack;
-  d.aCol = layout & 1 ? m + slack : 1;
+  int64_t apart = layout & 8 ? 2 : 1;
+  d.aRow = apart * (layout & 1 ? 1 : k + slack);
+  d.aCol = apart * (layout & 1 ? m + slack : 1);
   d.aBatch = layout & 1 ? k * d.aCol : m * d.aRow;
-  d.bRow = layout & 2 ? 1 : n + slack;
-  d.bCol = layout & 2 ? k + slack : 1;
+  d.bRow = apart * (layout & 2 ? 1 : n + slack);
+  d.bCol = apart * (layout & 2 ? k + slack : 1);
   d.bBatch = layout & 2 ? n * d.bCol : k * d.bRow;
   d.cRow = n + slack;
   d.cBatch = m * d.cRow;
@@ -123,7 +125,7 @@ TEST(Gemm, SmallShapesAllLayoutsAndEpilogues) {
     for (int round = 0; round < 600; ++round) {
       auto size = [&] { return sizes[random() % 12]; };
       int64_t m = size(), n = size(), k = std::min<int64_t>(size(), 30);
-      Case made = makeCase(1 + int64_t(random() % 3), m, n, k, int(random() % 8), random() % 2,
+      Case made = makeCase(1 + int64_t(random() % 3), m, n, k, int(random() % 16), random() % 2,
                            random() % 2, kActivations[random() % 5], random, kAllTypes[round % 5]);
       bool accumulate = random() % 2;
       EXPECT_EQ(workspaceBytes(made.desc, 2), 0);
@@ -137,7 +139,7 @@ TEST(Gemm, SmallButLong) {
   for (InstructionSet set : instructionSets())
     for (auto [m, n, k] :
          {std::array<int64_t, 3>{1, 32, 1000}, {2, 40, 384}, {12, 2, 1200}, {1, 1, 32768}})
-      for (int layout : {0, 1, 2, 7}) {
+      for (int layout : {0, 1, 2, 7, 12}) {
         Case made = makeCase(1, m, n, k, layout, true, false, Activation::None, random,
                              kAllTypes[random() % 5]);
         ASSERT_EQ(workspaceBytes(made.desc, 1), 0);
@@ -159,7 +161,7 @@ TEST(Gemm, PackedShapesWithTailsAndSeveralBlocks) {
     for (const Types &types : kAllTypes)
       for (const Shape &s : shapes) {
         ++round;
-        Case made = makeCase(s.batch, s.m, s.n, s.k, round % 8, round % 2, round % 3 == 0,
+        Case made = makeCase(s.batch, s.m, s.n, s.k, round % 16, round % 2, round % 3 == 0,
                              kActivations[round % 5], random, types);
         EXPECT_GT(workspaceBytes(made.desc, 1), 0);
         check(made, round % 2 == 0, run(made, round % 2 == 0, set, 1 + round % 3, 0), "packed");
@@ -245,12 +247,47 @@ TEST(Gemm, N0_ChainIsInOrderOfK) {
   }
 }
 
+TEST(Gemm, N0_TileRegistersAddAsTheManualSays) {
+  // 32 elements of k a step: a chain over the even ones, one over the odd, their sum, added to C.
+  if (!supported(InstructionSet::Amx))
+    GTEST_SKIP() << "this processor has none";
+  std::mt19937 random(8);
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 5},
+                         {20, 37, 31},
+                         {17, 16, 64},
+                         {33, 48, 70},
+                         {40, 50, 1100},
+                         {70, 530, 33}})
+    for (int layout : {0, 1, 2, 3, 4, 8}) {
+      Case made = makeCase(1, m, n, k, layout, false, false, Activation::None, random,
+                           {ElementType::bf16, ElementType::f32});
+      const GemmDesc &d = made.desc;
+      std::vector<float> c = run(made, false, InstructionSet::Amx, 2, 2);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          float sum = 0;
+          for (int64_t step = 0; step < k; step += 32) {
+            float chains[2] = {0, 0};
+            for (int64_t x = step; x < std::min(k, step + 32); ++x)
+              chains[x % 2] = std::fma(made.a[size_t(i * d.aRow + x * d.aCol)],
+                                       made.b[size_t(x * d.bRow + j * d.bCol)], chains[x % 2]);
+            sum += chains[0] + chains[1];
+          }
+          ASSERT_EQ(c[size_t(i * d.cRow + j)], sum) << m << "x" << n << "x" << k;
+        }
+    }
+}
+
 TEST(Gemm, NothingToSumLeavesTheEpilogue) {
   std::mt19937 random(5);
-  Case made = makeCase(1, 3, 4, 0, 0, true, false, Activation::None, random);
-  std::vector<float> c = run(made, false, InstructionSet::Baseline, 1, 0);
-  for (size_t i = 0; i < 12; ++i)
-    EXPECT_EQ(c[i], made.bias[i % 4]);
+  for (const Types &types : kAllTypes) {
+    Case made = makeCase(1, 3, 4, 0, 0, true, false, Activation::None, random, types);
+    for (InstructionSet set : instructionSets()) {
+      std::vector<float> c = run(made, false, set, 1, 0);
+      for (size_t i = 0; i < 12; ++i)
+        EXPECT_EQ(c[i], made.bias[i % 4]);
+    }
+  }
 }
 
 TEST(Gemm, WorkspaceGrowsWithThreadsOnlyAndStaysSmall) {
@@ -258,6 +295,8 @@ TEST(Gemm, WorkspaceGrowsWithThreadsOnlyAndStaysSmall) {
   d.m = 2048, d.n = 50257, d.k = 12288;
   EXPECT_EQ(workspaceBytes(d, 3) - workspaceBytes(d, 2),
             workspaceBytes(d, 2) - workspaceBytes(d, 1));
+  EXPECT_LE(workspaceBytes(d, 1), 2 << 20);
+  d.type = d.resultType = ElementType::bf16;
   EXPECT_LE(workspaceBytes(d, 1), 2 << 20);
   // Sizes whose product overflows 64 bits are not small.
   d.m = d.n = d.k = int64_t(1) << 40;

@@ -18,8 +18,8 @@ namespace zrt::test {
 
 inline std::vector<InstructionSet> instructionSets() {
   std::vector<InstructionSet> sets;
-  for (InstructionSet set :
-       {InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512})
+  for (InstructionSet set : {InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512,
+                             InstructionSet::Amx})
     if (supported(set))
       sets.push_back(set);
   return sets;

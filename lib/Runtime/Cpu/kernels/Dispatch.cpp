@@ -17,12 +17,25 @@ bool supported(InstructionSet set) {
   case InstructionSet::Avx512:
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  case InstructionSet::Amx:
+    static const bool amx = supported(InstructionSet::Avx512) && amx::available();
+    return amx;
   }
   return false;
 }
 
+static KernelTable withTiles() {
+  KernelTable table = avx512::table;
+  table.gemm = amx::gemm;
+  return table;
+}
+
 const KernelTable &tableOf(InstructionSet set) {
   switch (set) {
+  case InstructionSet::Amx: {
+    static const KernelTable table = withTiles();
+    return table;
+  }
   case InstructionSet::Avx512:
     return avx512::table;
   case InstructionSet::Avx2:
@@ -35,9 +48,10 @@ const KernelTable &tableOf(InstructionSet set) {
 
 static const KernelTable &kernels() {
   static const KernelTable &best =
-      tableOf(supported(InstructionSet::Avx512) ? InstructionSet::Avx512
-              : supported(InstructionSet::Avx2) ? InstructionSet::Avx2
-                                                : InstructionSet::Baseline);
+      tableOf(supported(InstructionSet::Amx)      ? InstructionSet::Amx
+              : supported(InstructionSet::Avx512) ? InstructionSet::Avx512
+              : supported(InstructionSet::Avx2)   ? InstructionSet::Avx2
+                                                  : InstructionSet::Baseline);
   return best;
 }
 

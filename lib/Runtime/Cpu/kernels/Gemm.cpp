@@ -12,118 +12,16 @@
 // A small product does the same with blocks of one tile, on the stack.
 //
 //===----------------------------------------------------------------------===//
-#include "Elementary.h"
+#include "GemmParts.h"
 #include "Isa.h"
-#include "Parts.h"
 #include "Plan.h"
 #include "Tile.h"
 
 namespace zrt::ZRT_ISA {
 namespace {
 
-template <Activation A> Float16 activate(Float16 x) {
-  if constexpr (A == Activation::GeluTanh) {
-    // x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³)))
-    Float16 inner = multiplyAdd(x * x * x, splat(0.044715f), x) * 0.797884561f;
-    return x * 0.5f * (1.0f + vectorTanh(inner));
-  }
-  if constexpr (A == Activation::GeluErf)
-    return x * 0.5f * (1.0f + vectorErf(x * 0.707106781f));
-  if constexpr (A == Activation::Silu)
-    return x / (1.0f + vectorExp(-x));
-  if constexpr (A == Activation::Relu)
-    return select(x < 0.0f, splat(0.0f), x);
-  return x;
-}
-
-/// Where the finished elements of one tile go.
-template <typename T, typename R> struct Finish {
-  const T *bias;     // null: none
-  const T *residual; // null: none
-  int64_t residualRow;
-  R *c;
-  int64_t cRow;
-  bool accumulate;
-};
-
-template <Activation A, typename T, typename R>
-void finishTile(const Finish<T, R> &to, const float *sums, int64_t sumsRow, int64_t rows,
-                int64_t columns) {
-  for (int64_t j = 0; j < columns; j += kLanes) {
-    int64_t count = columns - j;
-    Float16 bias = to.bias ? loadFirst(to.bias + j, count) : splat(0.0f);
-    for (int64_t i = 0; i < rows; ++i) {
-      Float16 x = load(sums + i * sumsRow + j);
-      if (to.bias)
-        x += bias;
-      x = activate<A>(x);
-      if (to.residual)
-        x += loadFirst(to.residual + i * to.residualRow + j, count);
-      R *place = to.c + i * to.cRow + j;
-      if (to.accumulate)
-        x = roundTo<R>(x) + loadFirst(place, count);
-      storeFirst(place, x, count);
-    }
-  }
-}
-
-template <typename T, typename R>
-void finishTile(Activation activation, const Finish<T, R> &to, const float *sums, int64_t sumsRow,
-                int64_t rows, int64_t columns) {
-  switch (activation) {
-  case Activation::None:
-    return finishTile<Activation::None>(to, sums, sumsRow, rows, columns);
-  case Activation::GeluTanh:
-    return finishTile<Activation::GeluTanh>(to, sums, sumsRow, rows, columns);
-  case Activation::GeluErf:
-    return finishTile<Activation::GeluErf>(to, sums, sumsRow, rows, columns);
-  case Activation::Silu:
-    return finishTile<Activation::Silu>(to, sums, sumsRow, rows, columns);
-  case Activation::Relu:
-    return finishTile<Activation::Relu>(to, sums, sumsRow, rows, columns);
-  }
-}
-
-template <typename T, typename R> struct Operands {
-  const T *a, *b, *bias, *residual;
-  R *c;
-  bool accumulate;
-};
-
 struct Buffers {
   float *left, *right, *partial;
-};
-
-/// A piece of a matrix, seen as lines of contiguous elements.
-template <typename T> struct Piece {
-  const T *p;
-  int64_t lines, length, step;
-};
-template <typename T>
-Piece<T> pieceOf(const T *p, int64_t rowStep, int64_t columnStep, int64_t rows, int64_t columns) {
-  return columnStep == 1 ? Piece<T>{p, rows, columns, rowStep}
-                         : Piece<T>{p, columns, rows, columnStep};
-}
-
-template <typename T> constexpr int64_t kCacheLine = 64 / sizeof(T);
-
-/// Fetches into the second-level cache, for later packing: one share of the lines, one share of
-/// their length, so that fetches spread over the tiles of a block.
-template <typename T> void prefetchShare(const Piece<T> &piece, Range lines, Range length) {
-  for (int64_t i = lines.begin; i < lines.end; ++i)
-    for (int64_t at = length.begin; at < length.end; at += kCacheLine<T>)
-      __builtin_prefetch(piece.p + i * piece.step + at, 0, 2);
-}
-
-template <typename T> void prefetchTile(const T *p, int64_t row, int64_t rows, int64_t width) {
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t v = 0; v < width; v += kCacheLine<T>)
-      __builtin_prefetch(p + i * row + v, 1, 3);
-}
-
-/// One block of C: rows from i0 and columns from j0 on.
-struct Block {
-  int64_t i0, j0, rows, columns;
 };
 
 /// The share of one block of k, with B packed; the last one finishes the elements.
@@ -168,18 +66,8 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands<T,
         continue;
       }
       multiply(rows, k, buffers.left, kGroupStep, right, width, sums, width, kIndex > 0);
-      if (!last)
-        continue;
-      Finish<T, R> to;
-      to.bias = desc.hasBias ? of.bias + block.j0 + j : nullptr;
-      to.residual = desc.hasResidual
-                        ? of.residual + (block.i0 + i) * desc.residualRow + block.j0 + j
-                        : nullptr;
-      to.residualRow = desc.residualRow;
-      to.c = c;
-      to.cRow = desc.cRow;
-      to.accumulate = of.accumulate;
-      finishTile(desc.activation, to, sums, width, rows, columns);
+      if (last)
+        finishTile(desc, of, block.i0 + i, block.j0 + j, sums, width, rows, columns);
     }
   }
 }
@@ -201,47 +89,25 @@ void multiplyRange(const GemmDesc &desc, const GemmPlan &plan, const Operands<T,
     }
 }
 
-/// Batch entries [batch.begin, batch.end).
-template <typename T, typename R>
-void multiplyBatch(const GemmDesc &desc, const GemmPlan &plan, const Operands<T, R> &of,
-                   Range batch, Range m, Range n, const Buffers &buffers) {
-  for (int64_t b = batch.begin; b < batch.end; ++b) {
-    Operands<T, R> at = of;
-    at.a += b * desc.aBatch;
-    at.b += b * desc.bBatch;
-    at.c += b * desc.cBatch;
-    if (desc.hasResidual)
-      at.residual += b * desc.residualBatch;
-    multiplyRange(desc, plan, at, m, n, buffers);
-  }
-}
-
-/// Work under which waking threads costs more than it saves, in multiply-adds.
-constexpr double kWorthThreads = 262144;
-
 template <typename T, typename R>
 void multiplyAll(const GemmDesc &desc, const Operands<T, R> &of, char *workspace,
                  ThreadTeam &team) {
   const GemmPlan plan = planGemm(desc);
-  double work = double(desc.batch) * double(desc.m) * double(desc.n) * double(desc.k);
-  int64_t parts = work < kWorthThreads ? 1 : team.size();
-  const bool byBatch = desc.batch >= parts, byRows = desc.m >= desc.n;
-  auto part = [&](int64_t p) {
-    Range batch = byBatch ? partOf(desc.batch, 1, p, parts) : Range{0, desc.batch};
-    Range m = !byBatch && byRows ? partOf(desc.m, kTileRows, p, parts) : Range{0, desc.m};
-    Range n = !byBatch && !byRows ? partOf(desc.n, kSliver, p, parts) : Range{0, desc.n};
+  forEachGemmPart(desc, kTileRows, kSliver, team, [&](const GemmPart &part) {
+    auto multiply = [&](const Buffers &buffers) {
+      forEachOfBatch(desc, of, part.batch, [&](const Operands<T, R> &at) {
+        multiplyRange(desc, plan, at, part.m, part.n, buffers);
+      });
+    };
     if (plan.small) {
       alignas(64) float left[kLeftFloats];
       alignas(64) float right[(kMaxKBlock + 2) * kMaxSliver];
       alignas(64) float partial[kMaxTileRows * kMaxSliver];
-      multiplyBatch(desc, plan, of, batch, m, n, {left, right, partial});
-    } else {
-      float *own = alignWorkspace(workspace) + p * plan.floatsPerThread();
-      multiplyBatch(desc, plan, of, batch, m, n,
-                    {own, own + plan.leftFloats, own + plan.leftFloats + plan.rightFloats});
+      return multiply({left, right, partial});
     }
-  };
-  runParts(team, parts, part);
+    float *own = alignWorkspace(workspace) + part.index * plan.floatsPerThread();
+    multiply({own, own + plan.leftFloats, own + plan.leftFloats + plan.rightFloats});
+  });
 }
 
 } // namespace
@@ -249,10 +115,7 @@ void multiplyAll(const GemmDesc &desc, const Operands<T, R> &of, char *workspace
 void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
           const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team) {
   withTypes(desc.type, desc.resultType, [&]<typename T, typename R>(T, R) {
-    const Operands<T, R> of{static_cast<const T *>(a),    static_cast<const T *>(b),
-                            static_cast<const T *>(bias), static_cast<const T *>(residual),
-                            static_cast<R *>(c),          accumulate};
-    multiplyAll(desc, of, workspace, team);
+    multiplyAll(desc, Operands<T, R>(a, b, bias, residual, c, accumulate), workspace, team);
   });
 }
 

@@ -32,8 +32,26 @@ GemmPlan planGemm(const GemmDesc &desc) {
   return plan;
 }
 
+GemmPlan planPairGemm(const GemmDesc &desc) {
+  GemmPlan plan;
+  plan.small = productAtMost(desc.m, desc.n, desc.k, kSmallGemm);
+  plan.kBlocks = std::max<int64_t>(1, divideUp(desc.k, kMaxPairKBlock));
+  plan.kBlock = evenBlock(desc.k, kMaxPairKBlock, kPairTile);
+  plan.nBlock = plan.small ? kPairTile : evenBlock(desc.n, kMaxNBlock, kPairTile);
+  int64_t rows = kMaxPartial / plan.nBlock / kPairTile * kPairTile;
+  plan.mBlock = plan.small ? kPairTile : evenBlock(desc.m, rows, kPairTile);
+  plan.depth = 0;
+  plan.leftFloats = kPairTile * plan.kBlock / 2;
+  plan.rightFloats = plan.kBlock * plan.nBlock / 2;
+  plan.partialFloats = plan.kBlocks > 1 ? plan.mBlock * plan.nBlock : 0;
+  return plan;
+}
+
 int64_t workspaceBytes(const GemmDesc &desc, int64_t threads) {
   int64_t floats = planGemm(desc).floatsPerThread();
+  // The program does not know the processor it will run on.
+  if (desc.type == ElementType::bf16)
+    floats = std::max(floats, planPairGemm(desc).floatsPerThread());
   return floats == 0 ? 0 : threads * floats * 4 + 64;
 }
 

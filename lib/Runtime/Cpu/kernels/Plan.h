@@ -35,11 +35,17 @@ struct GemmPlan {
   bool small;
   int64_t kBlocks, kBlock;
   int64_t mBlock, nBlock;
-  int64_t depth; // rows reserved per sliver of packed B
+  int64_t depth; // rows reserved per sliver of packed B, where they have one
   int64_t leftFloats, rightFloats, partialFloats;
   int64_t floatsPerThread() const { return small ? 0 : leftFloats + rightFloats + partialFloats; }
 };
 GemmPlan planGemm(const GemmDesc &desc);
+
+/// The same for bf16 on processors that multiply whole tiles of it. All packed values are pairs of
+/// 16 bits, and blocks of k are whole steps; they don't show in the bits here.
+inline constexpr int64_t kPairTile = 32; // rows and columns of C, and elements of k a step
+inline constexpr int64_t kMaxPairKBlock = 512;
+GemmPlan planPairGemm(const GemmDesc &desc);
 
 struct AttentionPlan {
   int64_t queryBlock, keyBlock;

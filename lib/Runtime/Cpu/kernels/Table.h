@@ -11,7 +11,8 @@
 
 namespace zrt {
 
-enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512 };
+/// Amx: products in bf16 on tile registers, all else as with Avx512.
+enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512, Amx };
 
 struct KernelTable {
   decltype(&zrt::gemm) gemm;
@@ -39,6 +40,10 @@ extern const KernelTable table;
 namespace avx512 {
 extern const KernelTable table;
 }
+namespace amx {
+bool available();
+decltype(zrt::gemm) gemm;
+} // namespace amx
 
 bool supported(InstructionSet set);
 const KernelTable &tableOf(InstructionSet set);
