@@ -62,13 +62,21 @@ static GoldenCase readCase(const std::string &name) {
                              recipe.getInteger("warmup").value(), golden.steps};
   golden.options.weights = golden.folder + "model.safetensors";
   golden.options.data = golden.folder + "batches.safetensors";
-  llvm::json::Value trace = readJson(golden.folder + "trace_f64.json");
+  compile.dtype = recipe.getString("dtype").value_or("f32");
+  if (std::optional<double> scale = recipe.getNumber("loss_scale"))
+    golden.options.lossScale = {.initial = *scale,
+                                .growthInterval = recipe.getInteger("growth_interval").value()};
+  bool isTruth = compile.dtype == "f32";
+  llvm::json::Value trace = readJson(golden.folder + (isTruth ? "trace_f64.json" : "trace.json"));
   for (const llvm::json::Value &value : *trace.getAsArray()) {
     const llvm::json::Object &step = *value.getAsObject();
     golden.truth.push_back({step.getNumber("loss").value(), step.getNumber("lr").value(),
-                            step.getNumber("grad_norm").value()});
+                            step.getNumber("grad_norm").value_or(0.0),
+                            step.getNumber("loss_scale").value_or(1.0),
+                            step.getBoolean("skipped").value_or(false)});
   }
-  golden.final = readWeights(golden.folder + "final_f64.safetensors");
+  if (isTruth)
+    golden.final = readWeights(golden.folder + "final_f64.safetensors");
   return golden;
 }
 
@@ -108,6 +116,10 @@ std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &ru
   options.compile.threadsPerRank = run.threadsPerRank;
   options.compile.reduceEvery = run.reduceEvery;
   options.compile.clean = run.clean;
+  if (!run.dtype.empty())
+    options.compile.dtype = run.dtype;
+  options.compile.keepF32 = run.keepF32;
+  options.compile.gradDtype = run.gradDtype;
   options.poison = run.poison;
   auto trainer = Trainer::create(sharedCompiler(), **module, options);
   if (!trainer) {
@@ -153,7 +165,8 @@ Outcome train(const GoldenCase &golden, const Variant &run) {
 
 /// Whether element `i` of a parameter of `size` elements belongs to a bias of attention keys.
 static bool isKeyBias(llvm::StringRef name, size_t i, size_t size) {
-  return name.ends_with("c_attn.bias") && i >= size / 3 && i < 2 * (size / 3);
+  return name.ends_with("attention.self.key.bias") ||
+         (name.ends_with("c_attn.bias") && i >= size / 3 && i < 2 * (size / 3));
 }
 
 double weightDistance(const Weights &a, const Weights &b) {

@@ -1,8 +1,8 @@
 //===- Cases.h - the golden runs as tests see them ---------------------------===//
 //
-// A case is a folder of golden/: model, initial weights, batches, recipe, and the f64
-// truth. All runs of the program go through one compiler, so that equal kernels are
-// compiled once.
+// A case is a folder of golden/: model, initial weights, batches, recipe, and the
+// f64 truth, or, of a 16-bit run, PyTorch's own. All runs of the program go through
+// one compiler, so that equal kernels are compiled once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_TEST_INTEGRATION_CASES_H
@@ -21,7 +21,9 @@ using Weights = std::map<std::string, std::vector<float>>;
 
 /// What a case says of one step.
 struct TruthStep {
-  double loss = 0.0, lr = 0.0, gradNorm = 0.0;
+  double loss = 0.0, lr = 0.0, gradNorm = 0.0; // no norm where it was skipped
+  double lossScale = 1.0;
+  bool skipped = false;
 };
 
 struct GoldenCase {
@@ -29,7 +31,7 @@ struct GoldenCase {
   int64_t globalBatch = 0, sequence = 0, steps = 0;
   TrainOptions options; // the recipe; ranks and stage are the test's
   std::vector<TruthStep> truth;
-  Weights final;
+  Weights final; // of f32 runs
 
   /// The model's file, and its rows per rank.
   ModelOptions model(int64_t ranks) const;
@@ -45,6 +47,7 @@ struct Variant {
   int64_t steps = -1; // -1: all of the case
   int64_t threadsPerRank = 1;
   std::string reduceEvery = "micro-step";
+  std::string dtype = "", keepF32 = "", gradDtype = "auto"; // dtype: empty, the case's own
   bool clean = false, poison = false;
 };
 
