@@ -52,6 +52,17 @@ static llvm::Error saveAll(TrainingRun &run, const LoopOptions &options) {
   return errors;
 }
 
+static std::string endingText(const TrainingRun &run, const LoopOptions &options, Ending ending) {
+  std::string text = ending == Ending::Stopped ? "stopped" : "interrupted";
+  text +=
+      " after step " + std::to_string(run.stepsRun()) + " of " + std::to_string(run.totalSteps());
+  if (!options.save.empty())
+    text += "; weights are in " + options.save;
+  if (std::string checkpoint = run.lastCheckpoint(); !checkpoint.empty())
+    text += "; a checkpoint is " + checkpoint;
+  return text;
+}
+
 llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) {
   using Clock = std::chrono::steady_clock;
   bool writes = !run.communicator() || run.communicator()->rank() == 0;
@@ -64,6 +75,10 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
   Clock::time_point begin = Clock::now();
   Ending ending = Ending::Finished;
   while (run.stepsRun() < run.totalSteps()) {
+    if (options.stopAfter > 0 && run.stepsRun() >= options.stopAfter) {
+      ending = Ending::Stopped;
+      break;
+    }
     if (options.stop()) {
       ending = Ending::Interrupted;
       break;
@@ -85,12 +100,8 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
   progress.finish();
   if (llvm::Error error = saveAll(run, options))
     return std::move(error);
-  if (ending == Ending::Interrupted)
-    progress.note(
-        "interrupted after step " + std::to_string(run.stepsRun()) + " of " +
-        std::to_string(run.totalSteps()) +
-        (options.save.empty() ? "" : "; weights are in " + options.save) +
-        (run.lastCheckpoint().empty() ? "" : "; a checkpoint is " + run.lastCheckpoint()));
+  if (ending != Ending::Finished)
+    progress.note(endingText(run, options, ending));
   return ending;
 }
 

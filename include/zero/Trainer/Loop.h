@@ -13,11 +13,13 @@ struct LoopOptions {
   std::string exported;  // as `save`, in the weights' types or the one given
   std::optional<training::DType> exportType;
   int progressFd = 1;
+  /// The run ends behind this many steps, as after an interruption; 0: behind all.
+  int64_t stopAfter = 0;
   /// Asked between steps, and the same on all ranks; true ends the run after the step.
   std::function<bool()> stop = [] { return false; };
 };
 
-enum class Ending { Finished, Interrupted };
+enum class Ending { Finished, Stopped, Interrupted };
 
 /// Opens the log and checks that outputs can be written, then takes all steps, with a checkpoint
 /// where one is due, and saves. Weights and a checkpoint are written also after an interruption,
