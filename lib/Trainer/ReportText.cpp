@@ -54,6 +54,8 @@ void writeJson(const Report &report, llvm::raw_ostream &os) {
       json.attribute("all_gather", report.communication.allGather);
     });
     json.attribute("compile_seconds", report.compileSeconds);
+    if (report.messageBytes)
+      json.attribute("message_bytes", report.messageBytes);
   });
   os << "\n";
 }
@@ -76,6 +78,9 @@ std::string summaryText(const Report &report) {
      << " elements a step and rank (all_gather " << report.communication.allGather
      << ", reduce_scatter " << report.communication.reduceScatter << ", all_reduce "
      << report.communication.allReduce << ")\n";
+  if (report.messageBytes)
+    os << "messages       " << formatSize(report.messageBytes)
+       << " a rank for what other processes send, beside the arena\n";
   return text;
 }
 

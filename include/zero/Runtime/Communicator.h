@@ -70,6 +70,9 @@ public:
   /// The message of the rank that aborted, or empty.
   virtual std::string error() const = 0;
 
+  /// Bytes of buffers that it holds beside the arena.
+  virtual int64_t scratchBytes() const { return 0; }
+
   /// Since the last reset; to be asked by the rank itself or while no call runs.
   const TrafficCount &traffic() const { return sent; }
   void resetTraffic() { sent = {}; }

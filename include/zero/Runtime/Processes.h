@@ -61,9 +61,6 @@ struct JoinOptions {
 
 class ProcessCommunicator : public Communicator {
 public:
-  /// Bytes of buffers beside the arena, all allocated at creation.
-  virtual int64_t scratchBytes() const = 0;
-
   /// After `abort`: whether it is for this rank to print its own error. False where another rank
   /// has failed before, or fails alike and prints the same. May wait a second for rank 0's word.
   virtual bool reports() = 0;

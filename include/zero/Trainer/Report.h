@@ -57,6 +57,7 @@ struct Report {
     int64_t total() const { return allReduce + reduceScatter + allGather; }
   } communication;
   double compileSeconds = 0.0;
+  int64_t messageBytes = 0; // of buffers between processes, beside the arena; 0 for threads
 };
 
 /// Fails with a diagnostic on a module that is not at level A.

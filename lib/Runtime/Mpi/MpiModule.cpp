@@ -41,8 +41,7 @@ public:
   int64_t rank() const override { return self; }
   int64_t ranks() const override { return count; }
 
-  bool exchange(const std::vector<Part> &parts, const Patience &patience,
-                std::string &fault) override {
+  bool exchange(const std::vector<Part> &parts, const Patience &patience, Fault &fault) override {
     // Requests 2p and 2p + 1: from and to rank p.
     int code = MPI_SUCCESS;
     for (int64_t step = 1; step < count && code == MPI_SUCCESS; ++step) {
@@ -71,7 +70,7 @@ private:
   using Clock = std::chrono::steady_clock;
   static constexpr int kTag = 0;
 
-  bool finish(const std::vector<Part> &parts, const Patience &patience, std::string &fault) {
+  bool finish(const std::vector<Part> &parts, const Patience &patience, Fault &fault) {
     const Clock::time_point begin = Clock::now();
     Clock::time_point moved = begin;
     int64_t open = int64_t(requests.size());
@@ -88,7 +87,7 @@ private:
           open = now;
           moved = Clock::now();
         } else {
-          fault = silenceText(silent(), patience.timeout);
+          fault.text = silenceText(silent(), patience.timeout);
           return false;
         }
       }
@@ -129,28 +128,28 @@ private:
     return ranks;
   }
 
-  bool rightLengths(const std::vector<Part> &parts, std::string &fault) {
+  bool rightLengths(const std::vector<Part> &parts, Fault &fault) {
     for (size_t peer = 0; peer < size_t(count); ++peer) {
       if (int64_t(peer) == self || parts[peer].receiveBytes == 0)
         continue;
       int bytes = 0;
       MPI_Get_count(&statuses[2 * peer], MPI_BYTE, &bytes);
       if (bytes != parts[peer].receiveBytes) {
-        fault = "expects a message of rank " + std::to_string(peer) + " of " +
-                std::to_string(parts[peer].receiveBytes) + " bytes, got one of " +
-                std::to_string(bytes) + ": the ranks do not run the same program";
+        fault.text = "expects a message of rank " + std::to_string(peer) + " of " +
+                     std::to_string(parts[peer].receiveBytes) + " bytes, got one of " +
+                     std::to_string(bytes) + ": the ranks do not run the same program";
         return false;
       }
     }
     return true;
   }
 
-  bool failed(int code, std::string &fault) {
+  bool failed(int code, Fault &fault) {
     if (code == MPI_ERR_IN_STATUS)
       for (const MPI_Status &status : statuses)
         if (status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING)
           code = status.MPI_ERROR;
-    fault = "MPI fails: " + errorText(code);
+    fault = {"MPI fails: " + errorText(code), true};
     return false;
   }
 

@@ -93,8 +93,10 @@ std::shared_ptr<ProcessCommunicator> joinOverMpi(const LaunchEnvironment &launch
                           : peer == 0 ? Part{nullptr, 0, &place, sizeof place}
                                       : Part{};
   std::atomic<bool> ended{false};
-  if (!transport->exchange(parts, {ended, options.joinTimeout}, error))
+  if (Fault fault; !transport->exchange(parts, {ended, options.joinTimeout}, fault)) {
+    error = fault.text;
     return nullptr;
+  }
   bool met = rank == 0 ? meetAsHost(meeting, ranks, place.token, deadline, error)
                        : meetAsGuest(meeting, hostsOf(place), place.port, rank, ranks, place.token,
                                      false, deadline, error);

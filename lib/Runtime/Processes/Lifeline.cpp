@@ -2,7 +2,6 @@
 
 #include "Lifeline.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
 namespace zrt {
@@ -34,6 +33,8 @@ Lifeline::Lifeline(Meeting met, int64_t rank, Callbacks callbacks)
     if (!left[link])
       keepAlive(meeting.links[link]);
   }
+  polled.reserve(left.size() + 1);
+  polledLinks.reserve(left.size() + 1);
   thread = std::thread([this] { listen(); });
 }
 
@@ -109,16 +110,14 @@ void Lifeline::spread(const Failure &failure) {
 
 /// The listening thread: until the destructor closes `waker`, or `stuck` ends the process.
 void Lifeline::listen() {
-  std::vector<pollfd> polled;
-  std::vector<size_t> links;
   std::optional<Deadline> patience;
   for (;;) {
     polled.assign(1, {wake.get(), POLLIN, 0});
-    links.assign(1, 0);
+    polledLinks.assign(1, 0);
     for (size_t link = 0; link < left.size(); ++link)
       if (!left[link]) {
         polled.push_back({meeting.links[link].get(), POLLIN, 0});
-        links.push_back(link);
+        polledLinks.push_back(link);
       }
     constexpr int kTurn = 500; // ms
     poll(polled.data(), nfds_t(polled.size()), kTurn);
@@ -126,7 +125,7 @@ void Lifeline::listen() {
       return;
     for (size_t i = 1; i < polled.size(); ++i)
       if (polled[i].revents)
-        hear(links[i]);
+        hear(polledLinks[i]);
     if (failed && !patience)
       patience = Clock::now() + kGrace;
     if (patience && Clock::now() > *patience && callbacks.stuck) {

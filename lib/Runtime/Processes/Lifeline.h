@@ -2,7 +2,7 @@
 //
 // A star of connections with rank 0 in its middle, and a thread that listens. The
 // first failure that reaches rank 0 is the job's: rank 0 tells it to all. A link
-// that ends without a farewell is the end of a process.
+// that ends without a farewell is the end of a process (F2).
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_RUNTIME_PROCESSES_LIFELINE_H
@@ -15,6 +15,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <poll.h>
 #include <thread>
 
 namespace zrt {
@@ -62,7 +63,10 @@ private:
   Meeting meeting;
   const int64_t self;
   const Callbacks callbacks;
-  std::vector<bool> left; // by link, for the listening thread
+  // The listening thread's; it allocates nothing while all is well.
+  std::vector<bool> left; // by link
+  std::vector<pollfd> polled;
+  std::vector<size_t> polledLinks;
   Socket wake, waker;
   std::atomic<bool> failed{false};
   bool closing = false;

@@ -165,15 +165,15 @@ private:
   char *valuesOf(int64_t rank) { return scratch.data() + rank * blockBytes; }
 
   bool exchangeParts() {
-    std::string fault;
+    Fault fault;
     if (!lifeline->ended() && transport->exchange(parts, patience, fault))
       return true;
-    if (!fault.empty()) {
-      // A peer that ended or aborted closes its connections; the lifeline knows which, and why.
-      constexpr double kSecondsForReason = 2.0;
-      lifeline->awaitEnd(kSecondsForReason);
-      lifeline->abort(fault);
-    }
+    // What a peer's end is due to comes over the lifeline.
+    constexpr double kSecondsForCause = 2.0;
+    if (fault.hasCause)
+      lifeline->awaitEnd(kSecondsForCause);
+    if (!fault.text.empty())
+      lifeline->abort(fault.text);
     return false;
   }
 

@@ -28,6 +28,13 @@ struct Patience {
   double timeout = 0.0;           // seconds without a byte
 };
 
+/// Why an exchange failed. Empty text: `ended` was set.
+struct Fault {
+  std::string text;
+  /// A peer broke off: its own end, or somebody else's, comes before this.
+  bool hasCause = false;
+};
+
 class Transport {
 public:
   virtual ~Transport() = default;
@@ -35,10 +42,9 @@ public:
   virtual int64_t ranks() const = 0;
 
   /// Sends and receives everything in `parts`, one a rank; the own one is ignored. Parts of two
-  /// ranks fit each other, and are at most 2^30 bytes. False with the reason in `fault`, or with an
-  /// empty one where `ended` was set. Allocates nothing on success; one call at a time.
-  virtual bool exchange(const std::vector<Part> &parts, const Patience &patience,
-                        std::string &fault) = 0;
+  /// ranks fit each other, and are at most 2^30 bytes. Allocates nothing on success; one call at a
+  /// time.
+  virtual bool exchange(const std::vector<Part> &parts, const Patience &patience, Fault &fault) = 0;
 
   /// The last call. `orderly`: all ranks make it.
   virtual void close(bool orderly) = 0;

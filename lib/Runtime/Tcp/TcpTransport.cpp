@@ -52,8 +52,7 @@ public:
   int64_t ranks() const override { return int64_t(links.size()); }
   void close(bool) override { links.clear(); }
 
-  bool exchange(const std::vector<Part> &parts, const Patience &patience,
-                std::string &fault) override {
+  bool exchange(const std::vector<Part> &parts, const Patience &patience, Fault &fault) override {
     begin(parts);
     Deadline moved = Clock::now();
     while (!patience.ended) {
@@ -73,7 +72,7 @@ public:
         continue;
       }
       if (std::chrono::duration<double>(Clock::now() - moved).count() > patience.timeout) {
-        fault = silenceText(silent(), patience.timeout);
+        fault.text = silenceText(silent(), patience.timeout);
         return false;
       }
       wait();
@@ -109,7 +108,7 @@ private:
     return count;
   }
 
-  bool send(size_t peer, const Part &part, bool &moves, std::string &fault) {
+  bool send(size_t peer, const Part &part, bool &moves, Fault &fault) {
     Progress &p = progress[peer];
     while (p.sent < p.toSend) {
       iovec pieces[2];
@@ -127,7 +126,7 @@ private:
   }
 
   /// The head alone first: what follows is read to where it belongs once it is known to fit.
-  bool receive(size_t peer, const Part &part, bool &moves, std::string &fault) {
+  bool receive(size_t peer, const Part &part, bool &moves, Fault &fault) {
     Progress &p = progress[peer];
     while (p.got < p.toGet) {
       bool inHead = p.got < kHead;
@@ -142,20 +141,21 @@ private:
       moves = true;
       if (inHead && p.got == kHead &&
           (p.in.number != p.messagesIn || p.in.bytes != part.receiveBytes)) {
-        fault = "expects message " + std::to_string(p.messagesIn) + " of rank " +
-                std::to_string(peer) + " to have " + std::to_string(part.receiveBytes) +
-                " bytes, got message " + std::to_string(p.in.number) + " of " +
-                std::to_string(p.in.bytes) + ": the ranks do not run the same program";
+        fault.text = "expects message " + std::to_string(p.messagesIn) + " of rank " +
+                     std::to_string(peer) + " to have " + std::to_string(part.receiveBytes) +
+                     " bytes, got message " + std::to_string(p.in.number) + " of " +
+                     std::to_string(p.in.bytes) + ": the ranks do not run the same program";
         return false;
       }
     }
     return true;
   }
 
-  bool mayGoOn(size_t peer, std::string &fault) {
+  bool mayGoOn(size_t peer, Fault &fault) {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
       return true;
-    fault = "lost the connection to rank " + std::to_string(peer) + ": " + std::strerror(errno);
+    fault = {"lost the connection to rank " + std::to_string(peer) + ": " + std::strerror(errno),
+             true};
     return false;
   }
 

@@ -261,6 +261,21 @@ class Processes(unittest.TestCase):
         _, out, _ = self.run_job("tcp", 2, ["tiny.mlir", "--micro-batch", 2, "--dry-run", "--ranks", 64])
         self.assertEqual(out.count("ranks          64,"), 1)
 
+    def test_F1_a_timeout_is_a_number_of_seconds(self):
+        for wrong in ("0", "soon"):
+            done = self.alone("tiny.mlir", "--micro-batch", 2, "--dry-run", "--rank-timeout", wrong)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, rf"^zero-run: error: expects --rank-timeout .*, got {wrong}\n$")
+
+    def test_buffers_of_messages_are_reported(self):
+        arguments = ["tiny.mlir", "--micro-batch", 2, "--data", "tokens.txt", "--steps", 1, "--report", "r.json"]
+        codes, out, err = self.run_job("tcp", 2, arguments)
+        self.assertEqual(codes, [0, 0], err)
+        self.assertIn("\nmessages       8.00 MiB a rank", out)
+        self.assertEqual(json.loads((self.folder / "r.json").read_text())["message_bytes"], 8 << 20)
+        self.alone(*arguments)
+        self.assertNotIn("message_bytes", json.loads((self.folder / "r.json").read_text()))
+
     def test_F1_the_reference_is_one_process(self):
         arguments = ["tiny.mlir", "--micro-batch", 2, "--data", "tokens.txt", "--steps", 1, "--reference"]
         self.expect_refused("tcp", [arguments] * 2,
