@@ -75,7 +75,7 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
   Clock::time_point begin = Clock::now();
   Ending ending = Ending::Finished;
   while (run.stepsRun() < run.totalSteps()) {
-    if (options.stopAfter > 0 && run.stepsRun() >= options.stopAfter) {
+    if (options.endAfter > 0 && run.stepsRun() >= options.endAfter) {
       ending = Ending::Stopped;
       break;
     }

@@ -16,7 +16,7 @@ struct Flags {
   TrainOptions train;
   std::string log, save, exported, report, object;
   std::optional<training::DType> exportType;
-  int64_t stopAfter = 0; // steps; 0: behind all
+  int64_t endAfter = 0; // steps; 0: behind all
   bool dryRun = false, reference = false, printTable = false;
   int64_t rankTimeout = 0; // seconds
   bool ranksGiven = false;

@@ -24,7 +24,7 @@ Text
                      "--seed)"));
 Text steps("steps", cl::value_desc("n"), cl::cat(trainingFlags()),
            cl::desc("Steps to train (default: all of a .safetensors data file)"));
-Text stopAfter("stop-after", cl::value_desc("n"), cl::cat(trainingFlags()),
+Text endAfter("end-after", cl::value_desc("n"), cl::cat(trainingFlags()),
                cl::desc("End behind step n, as Ctrl-C would, on a schedule that goes to --steps"));
 Text seed("seed", cl::init("0"), cl::value_desc("n"), cl::cat(trainingFlags()),
           cl::desc("Seed of initial weights and of the order of data (default: 0)"));
@@ -50,7 +50,7 @@ bool readTraining(Flags &flags) {
       return false;
     train.steps = count;
   }
-  if (stopAfter.getNumOccurrences() && !readInteger(stopAfter, flags.stopAfter, 1))
+  if (endAfter.getNumOccurrences() && !readInteger(endAfter, flags.endAfter, 1))
     return false;
   // What a checkpoint holds can be exported without any step.
   if (data.empty() && !train.steps && resumes())

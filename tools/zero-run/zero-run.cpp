@@ -77,7 +77,7 @@ static int train(TrainingRun &run, const Flags &flags, Job &job) {
   LoopOptions loop;
   loop.log = job.isFirst() ? flags.log : "";
   loop.save = flags.save;
-  loop.stopAfter = flags.stopAfter;
+  loop.endAfter = flags.endAfter;
   loop.exported = flags.exported;
   loop.exportType = flags.exportType;
   loop.progressFd = job.isFirst() ? STDOUT_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);

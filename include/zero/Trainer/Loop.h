@@ -14,7 +14,7 @@ struct LoopOptions {
   std::optional<training::DType> exportType;
   int progressFd = 1;
   /// The run ends behind this many steps, as after an interruption; 0: behind all.
-  int64_t stopAfter = 0;
+  int64_t endAfter = 0;
   /// Asked between steps, and the same on all ranks; true ends the run after the step.
   std::function<bool()> stop = [] { return false; };
 };
