@@ -129,16 +129,16 @@ std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &ru
   return std::move(*trainer);
 }
 
-Weights weightsOf(const Trainer &trainer) {
+Weights weightsOf(const TrainingRun &run) {
   Weights weights;
-  llvm::ArrayRef<ParameterSpec> specs = trainer.parameters();
+  llvm::ArrayRef<ParameterSpec> specs = run.parameters();
   for (size_t i = 0; i < specs.size(); ++i) {
     int64_t elements = 1;
     for (int64_t extent : specs[i].shape)
       elements *= extent;
     std::vector<float> &values = weights[specs[i].name];
     values.resize(static_cast<size_t>(elements));
-    if (llvm::Error error = trainer.readParameter(i, values))
+    if (llvm::Error error = run.readParameter(i, values))
       llvm::report_fatal_error(std::move(error));
   }
   return weights;

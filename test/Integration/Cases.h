@@ -61,7 +61,7 @@ struct Outcome {
 std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &run,
                                      std::string &error);
 Outcome train(const GoldenCase &golden, const Variant &run);
-Weights weightsOf(const Trainer &trainer);
+Weights weightsOf(const TrainingRun &run);
 
 /// |a − b| ÷ |b|, all parameters together; without the biases of attention keys, on which the loss
 /// does not depend and whose gradients are rounding noise.
