@@ -90,8 +90,9 @@ CheckpointManifest identify(const zrt::Program &program, const TrainOptions &opt
       {"clip", text(optimizer.clip)},
       {"lr", text(options.schedule.peak)},
       {"warmup", text(options.schedule.warmup)},
-      {"steps", options.steps ? text(*options.steps) : "all"},
   };
+  if (!options.data.empty())
+    manifest.configuration["steps"] = options.steps ? text(*options.steps) : "all";
   return manifest;
 }
 

@@ -121,6 +121,7 @@ std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &ru
   options.compile.keepF32 = run.keepF32;
   options.compile.gradDtype = run.gradDtype;
   options.poison = run.poison;
+  options.checkpoints = run.checkpoints;
   auto trainer = Trainer::create(sharedCompiler(), **module, options);
   if (!trainer) {
     error = llvm::toString(trainer.takeError());

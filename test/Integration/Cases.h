@@ -49,6 +49,7 @@ struct Variant {
   std::string reduceEvery = "micro-step";
   std::string dtype = "", keepF32 = "", gradDtype = "auto"; // dtype: empty, the case's own
   bool clean = false, poison = false;
+  CheckpointOptions checkpoints = {};
 };
 
 struct Outcome {

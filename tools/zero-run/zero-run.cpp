@@ -168,12 +168,15 @@ static llvm::Error settleRanks(Flags &flags, const Job &job) {
   return llvm::Error::success();
 }
 
-/// What the module's level and the flags have against each other.
-static llvm::Error checkLevel(mlir::ModuleOp module, const Flags &flags) {
+/// What the module and the flags have against each other.
+static llvm::Error checkModule(mlir::ModuleOp module, const Flags &flags) {
   if (levelOf(module) > Level::Graph && !flags.graphFlag.empty())
     return llvm::createStringError("error: expects " + flags.graphFlag +
                                    " only with a model at level graph, got one at level " +
                                    nameOf(levelOf(module)) + ", whose types are fixed");
+  if (!flags.f16Flag.empty() && !trainsInF16(module, flags.train.compile))
+    return llvm::createStringError("error: expects " + flags.f16Flag +
+                                   " only in a run with weights of f16, got one without");
   if (levelOf(module) < Level::Sharded || flags.configFlag.empty())
     return llvm::Error::success();
   return llvm::createStringError("error: expects " + flags.configFlag +
@@ -189,7 +192,7 @@ static int runAll(const Flags &flags, Job &job) {
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModel(compiler, flags.model);
   if (llvm::Error error = settle(ranks, module.takeError()))
     return job.refuse(std::move(error));
-  if (llvm::Error error = settle(ranks, checkLevel(**module, flags)))
+  if (llvm::Error error = settle(ranks, checkModule(**module, flags)))
     return job.refuse(std::move(error), kWrongFlags);
   if (flags.reference)
     return trainReference(compiler, **module, flags, job);
@@ -200,6 +203,8 @@ static int runAll(const Flags &flags, Job &job) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // A file that grows beyond a limit is for the one who writes it to tell.
+  signal(SIGXFSZ, SIG_IGN);
   Job job;
   if (llvm::Error error = job.detect())
     return job.refuse(std::move(error));
