@@ -431,8 +431,6 @@ private:
     Operation *op = root.getDefiningOp();
     if (auto launch = dyn_cast<ir::LaunchOp>(op))
       return addressOfResult(launch, cast<OpResult>(root).getResultNumber(), segment);
-    if (auto barrier = dyn_cast<nn::BarrierOp>(op))
-      return addressOf(barrier.getInput(), segment);
     if (auto scalar = dyn_cast<ir::ScalarOp>(op))
       return cellAddress(scalar.getCell(), scalar.getType(), segment);
     if (auto view = dyn_cast<ir::ViewOp>(op)) {

@@ -76,8 +76,8 @@ FailureOr<Results> attention(nn::AttentionOp op, Operands x) {
         lse.f[(b * rows.heads + h) * rows.time + t] = logSum;
         for (int64_t s = 0; s < keys; ++s)
           for (int64_t d = 0; d < rows.depth; ++d)
-            out.f[query + d] += left(b, h, t, s) * std::exp(score[s] - logSum) *
-                                v.f[keyRows(b, s, h / group) + d];
+            out.f[query + d] +=
+                left(b, h, t, s) * std::exp(score[s] - logSum) * v.f[keyRows(b, s, h / group) + d];
       }
   Results results;
   results.push_back(std::move(out));

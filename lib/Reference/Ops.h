@@ -50,6 +50,7 @@ void registerBroadcasting(Registry &registry);
 void registerShape(Registry &registry);
 void registerReduce(Registry &registry);
 void registerContract(Registry &registry);
+void registerConvolution(Registry &registry);
 void registerIndex(Registry &registry);
 void registerNorm(Registry &registry);
 void registerDropout(Registry &registry);

@@ -14,6 +14,7 @@ const Registry &Registry::standard() {
     registerShape(all);
     registerReduce(all);
     registerContract(all);
+    registerConvolution(all);
     registerIndex(all);
     registerNorm(all);
     registerDropout(all);

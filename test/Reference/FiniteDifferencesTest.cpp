@@ -119,6 +119,27 @@ std::vector<Case> allCases() {
   add({"linear", {floats({3, 5}), floats({7, 5}), floats({7})}, "{transposed}"});
   add({"linear", {floats({1, 3, 5}), floats({7, 5})}, "{transposed}"});
 
+  add({"convolution", {floats({2, 5, 4, 3}), floats({3, 2, 3, 4})}});
+  add({"convolution",
+       {floats({1, 5, 7, 2}), floats({3, 3, 2, 1})},
+       "{strides = array<i64: 2, 3>, padding = array<i64: 1, 2, 0, 2>}"});
+  add({"convolution", {floats({2, 3, 3, 5}), floats({1, 1, 5, 2})}});
+  add({"convolution",
+       {floats({2, 4, 5, 1}), floats({1, 1, 1, 2})},
+       "{strides = array<i64: 3, 2>}"});
+  add({"patches",
+       {floats({2, 5, 4, 3})},
+       "{window = array<i64: 3, 2>, strides = array<i64: 1, 2>, padding = array<i64: 2, 0, 1, "
+       "1>}"});
+  for (const char *op : {"max_pool", "avg_pool"}) {
+    add({op, {floats({2, 4, 6, 3})}, "{window = array<i64: 2, 2>, strides = array<i64: 2, 2>}"});
+    add({op,
+         {floats({1, 7, 5, 2})},
+         "{window = array<i64: 3, 3>, strides = array<i64: 2, 1>, padding = array<i64: 1, 1, 2, "
+         "0>}"});
+    add({op, {floats({1, 5, 5, 1})}, "{window = array<i64: 2, 1>, strides = array<i64: 3, 2>}"});
+  }
+
   add({"embedding", {indices({7}, 3), floats({3, 5})}});
   add({"embedding", {indices({3, 5}, 7), floats({7, 1})}});
   for (const char *dim : {"{dim = 0}", "{dim = 1}", "{dim = 2}"})
@@ -134,9 +155,13 @@ std::vector<Case> allCases() {
   for (Shape shape : {Shape{1}, Shape{7}, Shape{3, 5}, Shape{3, 1, 5}})
     add({"softmax", {floats(shape)}});
 
-  add({"dropout", {floats({3, 7}), indices({4}, 100)}, "{rate = 0.5 : f64, samples = 3, site = 2, "
+  add({"dropout",
+       {floats({3, 7}), indices({4}, 100)},
+       "{rate = 0.5 : f64, samples = 3, site = 2, "
        "operandSegmentSizes = array<i32: 1, 1, 0>}"});
-  add({"dropout", {floats({6, 5}), indices({4}, 100), indices({1}, 9)}, "{rate = 0.1 : f64, samples = 3, "
+  add({"dropout",
+       {floats({6, 5}), indices({4}, 100), indices({1}, 9)},
+       "{rate = 0.1 : f64, samples = 3, "
        "operandSegmentSizes = array<i32: 1, 1, 1>}"});
 
   add({"rotary", {floats({2, 5, 3, 4})}, "{frequencies = array<f64: 1.0, 0.1>}"});

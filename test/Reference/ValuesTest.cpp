@@ -134,6 +134,42 @@ TEST_F(Values, products) {
   expectNear(y[2], {2}, {17, 53});
 }
 
+// The image [[1, 2, 3], [4, 5, 6]] under a window of 2 by 2 with a column of zeros on the left: the
+// windows hold [0 1 0 4], [1 2 4 5], [2 3 5 6]. The weights [1 10 100 1000] make 10 + 4000,
+// 1 + 20 + 400 + 5000 and 2 + 30 + 500 + 6000. Maxima 4, 5, 6; means 5/4, 12/4, 16/4.
+TEST_F(Values, windows) {
+  Results y = run(R"(
+    func.func @f(%x: tensor<1x2x3x1xf32>, %w: tensor<2x2x1x1xf32>) -> (tensor<1x1x3x1xf32>, tensor<1x1x3x2x2xf32>, tensor<1x1x3x1xf32>, tensor<1x1x3x1xf32>) {
+      %c = nn.convolution %x, %w padding [0, 0, 1, 0] : (tensor<1x2x3x1xf32>, tensor<2x2x1x1xf32>) -> tensor<1x1x3x1xf32>
+      %p = nn.patches %x window [2, 2] padding [0, 0, 1, 0] : (tensor<1x2x3x1xf32>) -> tensor<1x1x3x2x2xf32>
+      %m = nn.max_pool %x window [2, 2] padding [0, 0, 1, 0] : (tensor<1x2x3x1xf32>) -> tensor<1x1x3x1xf32>
+      %a = nn.avg_pool %x window [2, 2] padding [0, 0, 1, 0] : (tensor<1x2x3x1xf32>) -> tensor<1x1x3x1xf32>
+      return %c, %p, %m, %a : tensor<1x1x3x1xf32>, tensor<1x1x3x2x2xf32>, tensor<1x1x3x1xf32>, tensor<1x1x3x1xf32>
+    })",
+                  {Array::floats({1, 2, 3, 1}, {1, 2, 3, 4, 5, 6}),
+                   Array::floats({2, 2, 1, 1}, {1, 10, 100, 1000})});
+  ASSERT_EQ(y.size(), 4u) << messages;
+  expectNear(y[0], {1, 1, 3, 1}, {4010, 5421, 6532});
+  expectNear(y[1], {1, 1, 3, 2, 2}, {0, 1, 0, 4, 1, 2, 4, 5, 2, 3, 5, 6});
+  expectNear(y[2], {1, 1, 3, 1}, {4, 5, 6});
+  expectNear(y[3], {1, 1, 3, 1}, {1.25, 3, 4});
+}
+
+// The rows 7 3 7 and 7 7 2 under windows of 1 by 2: maxima 7 7 and 7 7. Of equal elements the first
+// takes the cotangent: in row 0 the 7s of windows 0 and 1; in row 1 the first 7 of both windows.
+TEST_F(Values, theFirstMaximumTakesTheCotangent) {
+  Results y = run(
+      R"(
+    func.func @f(%x: tensor<1x2x3x1xf32>, %dy: tensor<1x2x2x1xf32>) -> tensor<1x2x3x1xf32> {
+      %m = nn.max_pool %x window [1, 2] : (tensor<1x2x3x1xf32>) -> tensor<1x2x2x1xf32>
+      %dx = nn.max_pool_grad %x, %m, %dy window [1, 2] : (tensor<1x2x3x1xf32>, tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>) -> tensor<1x2x3x1xf32>
+      return %dx : tensor<1x2x3x1xf32>
+    })",
+      {Array::floats({1, 2, 3, 1}, {7, 3, 7, 7, 7, 2}), Array::floats({1, 2, 2, 1}, {1, 2, 3, 4})});
+  ASSERT_EQ(y.size(), 1u) << messages;
+  expectNear(y[0], {1, 2, 3, 1}, {1, 0, 2, 3, 4, 0});
+}
+
 // Row 1 of the table is hit twice by the scatter.
 TEST_F(Values, rowsByIndex) {
   Results y = run(R"(
@@ -210,8 +246,8 @@ TEST_F(Values, attention) {
 }
 
 // Philox4x32-10 of counter 0 and key 0 is 6627e8d5 e169c58d bc57ac4c 9b00dbd8 (Random123's
-// kat_vectors): as parts of 2^32 0.399, 0.881, 0.736 and 0.606. At rate 0.625 the first and the last
-// are dropped, and the others multiplied by 1/0.375 = 8/3, rounded to f32.
+// kat_vectors): as parts of 2^32 0.399, 0.881, 0.736 and 0.606. At rate 0.625 the first and the
+// last are dropped, and the others multiplied by 1/0.375 = 8/3, rounded to f32.
 TEST_F(Values, dropout) {
   Results y = run(R"(
     func.func @f(%x: tensor<1x4xf32>, %r: tensor<4xi32>, %s: tensor<1xi32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
@@ -226,19 +262,19 @@ TEST_F(Values, dropout) {
   expectNear(y[1], {1, 4}, {0, 8, 16, 0}, 1e-6);
 }
 
-// The head of `attention`, whose probability of query i and key j is element 2i + j: the words above.
-// At rate 0.5 the first is dropped and the others are doubled. The first query sees one key, which
-// is dropped: 0. The second gives 2 · (8/4 + 16 · 3/4) = 28. The log-sums know nothing of it.
+// The head of `attention`, whose probability of query i and key j is element 2i + j: the words
+// above. At rate 0.5 the first is dropped and the others are doubled. The first query sees one key,
+// which is dropped: 0. The second gives 2 · (8/4 + 16 · 3/4) = 28. The log-sums know nothing of it.
 TEST_F(Values, attentionDropout) {
-  Results y = run(R"(
+  Results y =
+      run(R"(
     func.func @f(%q: tensor<1x2x1x1xf32>, %k: tensor<1x2x1x1xf32>, %v: tensor<1x2x1x1xf32>, %r: tensor<4xi32>) -> (tensor<1x2x1x1xf32>, tensor<1x1x2xf32>) {
       %o, %l = nn.attention %q, %k, %v, %r scale 1.0 causal dropout 0.5 site 0
           : (tensor<1x2x1x1xf32>, tensor<1x2x1x1xf32>, tensor<1x2x1x1xf32>, tensor<4xi32>) -> (tensor<1x2x1x1xf32>, tensor<1x1x2xf32>)
       return %o, %l : tensor<1x2x1x1xf32>, tensor<1x1x2xf32>
     })",
-                  {Array::floats({1, 2, 1, 1}, {1, 1}),
-                   Array::floats({1, 2, 1, 1}, {0, std::log(3.0)}),
-                   Array::floats({1, 2, 1, 1}, {8, 16}), Array::integers({4}, {0, 0, 0, 0})});
+          {Array::floats({1, 2, 1, 1}, {1, 1}), Array::floats({1, 2, 1, 1}, {0, std::log(3.0)}),
+           Array::floats({1, 2, 1, 1}, {8, 16}), Array::integers({4}, {0, 0, 0, 0})});
   ASSERT_EQ(y.size(), 2u) << messages;
   expectNear(y[0], {1, 2, 1, 1}, {0, 28});
   expectNear(y[1], {1, 1, 2}, {0, std::log(4.0)});

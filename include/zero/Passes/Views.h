@@ -29,7 +29,7 @@ std::optional<llvm::SmallVector<int64_t>> reshapeStrides(llvm::ArrayRef<int64_t>
                                                          llvm::ArrayRef<int64_t> strides,
                                                          llvm::ArrayRef<int64_t> to);
 
-/// Follows nn.reshape, transpose, slice, split and broadcast to their source.
+/// Follows nn.reshape, transpose, slice, split, broadcast and barrier to their source.
 View traceView(mlir::Value value);
 
 /// Whether the op only renames elements of its operand and its strides are known.

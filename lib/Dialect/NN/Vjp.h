@@ -20,6 +20,7 @@ public:
       : builder(builder), location(location), cotangents(cotangents), wanted(wanted),
         gradients(gradients) {}
 
+  mlir::OpBuilder &getBuilder() { return builder; }
   bool wants(unsigned operand) const { return wanted[operand]; }
   mlir::Value cotangent(unsigned result = 0) const { return cotangents[result]; }
   void set(unsigned operand, mlir::Value gradient) { gradients[operand] = gradient; }

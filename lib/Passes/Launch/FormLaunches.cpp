@@ -158,6 +158,16 @@ private:
     eliminateCommonSubExpressions(rewriter, dominance, joint);
   }
 
+  /// Convolutions become patches and products, whose kernels there are.
+  static void expandConvolutions(func::FuncOp function) {
+    for (auto convolution :
+         llvm::make_early_inc_range(function.front().getOps<nn::ConvolutionOp>())) {
+      OpBuilder builder(convolution);
+      convolution.replaceAllUsesWith(convolution.expand(builder));
+      convolution.erase();
+    }
+  }
+
   /// The numbers of dropouts become operands, slices of one list, so that equal layers share a
   /// kernel. Attention's stay attributes of its descriptor: no code depends on them.
   static void passSites(func::FuncOp joint) {
@@ -189,6 +199,7 @@ private:
 
   /// Makes launches of a function's ops. Their order is that of the groups' last ops.
   LogicalResult formIn(func::FuncOp function, KernelPool &pool) {
+    expandConvolutions(function);
     mergeEqual(function);
     passSites(function);
     FailureOr<std::vector<Group>> groups = formGroups(function.front());

@@ -105,6 +105,7 @@ private:
       return success();
     case nn::KernelFamily::View: // a reshape whose strides are unknown: its elements are copied
     case nn::KernelFamily::Move:
+    case nn::KernelFamily::Window:
       start(op, ir::KernelKind::Generated).isOpen = false;
       return success();
     }

@@ -75,6 +75,8 @@ View traceView(Value value) {
   if (!op)
     return self;
 
+  if (auto barrier = dyn_cast<nn::BarrierOp>(op)) // the same bytes, at another time
+    return traceView(barrier.getInput());
   if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
     View source = traceView(reshape.getInput());
     auto from = cast<RankedTensorType>(reshape.getInput().getType());

@@ -71,6 +71,8 @@ Value Evaluator::compute(Operation *op, Value value, ArrayRef<Index> indices, Va
       .Case([&](nn::ConstantOp) { return constant(op, indices, mask); })
       .Case([&](nn::IotaOp) { return iota(op, indices); })
       .Case([&](nn::DropoutOp) { return dropped(op, indices, mask); })
+      .Case<nn::PatchesOp, nn::PatchesGradOp, nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp,
+            nn::AvgPoolGradOp>([&](auto) { return windowed(op, indices, mask); })
       .Case<nn::ConcatOp, nn::PadOp>([&](auto) { return pieced(op, indices, mask); })
       .Case([&](nn::RotaryOp) { return rotated(op, indices, mask); })
       .Default([&](Operation *) {

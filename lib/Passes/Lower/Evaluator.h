@@ -114,6 +114,22 @@ private:
   /// Read as an index into another value.
   Index toIndex(mlir::Value loaded);
 
+  // Windows.cpp
+  using WindowBody =
+      llvm::function_ref<mlir::Value(llvm::ArrayRef<Index> window, const Index &i, const Index &j,
+                                     mlir::Value inside, mlir::Value sum)>;
+  mlir::Value windowed(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  mlir::Value patch(nn::PatchesOp op, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  mlir::Value pooled(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  mlir::Value windowSum(mlir::Operation *op, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  mlir::Value maxPoolGrad(nn::MaxPoolGradOp op, llvm::ArrayRef<Index> indices, mlir::Value mask);
+  mlir::Value overWindows(mlir::Operation *op, llvm::ArrayRef<Index> indices,
+                          llvm::ArrayRef<int64_t> counts, mlir::Value start, WindowBody body);
+  std::pair<mlir::Value, mlir::Value> ofWindow(mlir::Value image, const nn::Windows &windows,
+                                               llvm::ArrayRef<Index> window, const Index &i,
+                                               const Index &j, mlir::Value mask);
+  mlir::Value whereInside(mlir::Value inside, mlir::Value value, mlir::Value other);
+
   // RowStatistics.cpp
   using RowStep =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(Index column, mlir::Value mask)>;

@@ -161,6 +161,18 @@ void ReadWalk::visit(Value value, const SmallBitVector &lanes, ReadClass cls) {
   }
   llvm::TypeSwitch<Operation *>(op)
       .Case<nn::ConstantOp, nn::IotaOp>([](auto) {})
+      .Case<nn::PatchesOp, nn::PatchesGradOp, nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp,
+            nn::AvgPoolGradOp>([&](Operation *windowed) {
+        // Rows and columns of an image are those of all lanes, which run along the last dimension.
+        SmallBitVector last(lanes.size());
+        last[lanes.size() - 1] = lanes[lanes.size() - 1];
+        hasLaneConflict |= last != lanes;
+        for (Value operand : windowed->getOperands()) {
+          SmallBitVector source(shapes.of(operand).size());
+          source[source.size() - 1] = lanes[lanes.size() - 1];
+          visit(operand, source, ReadClass::Other);
+        }
+      })
       .Case([&](nn::DropoutOp dropout) {
         if (!dropout.getRandom() && unsupported.empty())
           unsupported = "nn.dropout without a key";

@@ -87,8 +87,6 @@ Value Lifetimes::rootOf(Value value) {
     Value root = traceView(value).root;
     if (auto view = root.getDefiningOp<ir::ViewOp>())
       root = view.getFull();
-    else if (auto barrier = root.getDefiningOp<nn::BarrierOp>())
-      root = barrier.getInput();
     if (root == value)
       return root;
     value = root;

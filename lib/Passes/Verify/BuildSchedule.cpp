@@ -155,12 +155,6 @@ private:
     for (auto [size, step] : llvm::zip(type.getShape(), view.strides))
       last += (size - 1) * step;
     int64_t begin = view.offset * width, end = (last + 1) * width;
-    if (auto barrier = view.root.getDefiningOp<nn::BarrierOp>()) {
-      std::optional<Range> source = rangeOf(barrier.getInput());
-      if (source)
-        return Range{source->buffer, source->begin + begin, source->begin + end};
-      return std::nullopt;
-    }
     if (auto param = view.root.getDefiningOp<ir::ViewOp>()) {
       auto bucket = symbols.lookup<ir::BucketOp>(
           cast<ir::FullType>(param.getFull().getType()).getBucket().getValue());

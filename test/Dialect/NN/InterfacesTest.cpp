@@ -45,6 +45,16 @@ TEST(KernelFamily, ViewsRenameElementsAndMovesDoNot) {
   EXPECT_EQ(familyOf("", "%0 = nn.iota along 0 : tensor<4xi32>"), KernelFamily::Move);
 }
 
+TEST(KernelFamily, WindowsOfImagesAreAFamilyOfTheirOwn) {
+  const std::string image = "%x: tensor<2x4x4x3xf32>";
+  EXPECT_EQ(familyOf(image, "%0 = nn.patches %x window [2, 2] strides [2, 2] : "
+                            "(tensor<2x4x4x3xf32>) -> tensor<2x2x2x2x6xf32>"),
+            KernelFamily::Window);
+  EXPECT_EQ(familyOf(image, "%0 = nn.max_pool %x window [2, 2] strides [2, 2] : "
+                            "(tensor<2x4x4x3xf32>) -> tensor<2x2x2x3xf32>"),
+            KernelFamily::Window);
+}
+
 TEST(KernelFamily, CountingLabelsStaysOutsideLaunches) {
   EXPECT_EQ(familyOf("%l: tensor<3xi32>",
                      "%0 = nn.count_labels %l ignoring -100 : (tensor<3xi32>) -> tensor<i64>"),
@@ -66,6 +76,19 @@ TEST(Flops, AMultiplyAddIsTwo) {
                     "%0 = nn.dot_general %x, %y contracting [0, 1] x [0, 1] : (tensor<2x3x4xf32>, "
                     "tensor<2x3x5xf32>) -> tensor<4x5xf32>"),
             240);
+}
+
+TEST(Flops, AConvolutionCountsItsWindowForEachResult) {
+  // 2 · 3 · 3 · 5 results of 2 · 2 · 3 multiply-adds: 90 · 24 = 2160.
+  EXPECT_EQ(flopsOf("%x: tensor<2x4x4x3xf32>, %w: tensor<2x2x3x5xf32>",
+                    "%0 = nn.convolution %x, %w : (tensor<2x4x4x3xf32>, tensor<2x2x3x5xf32>) -> "
+                    "tensor<2x3x3x5xf32>"),
+            2160);
+  // 2 · 2 · 2 · 3 maxima of 4.
+  EXPECT_EQ(flopsOf("%x: tensor<2x4x4x3xf32>",
+                    "%0 = nn.max_pool %x window [2, 2] strides [2, 2] : (tensor<2x4x4x3xf32>) -> "
+                    "tensor<2x2x2x3xf32>"),
+            96);
 }
 
 TEST(Flops, ACausalMaskLeavesHalfOfAttention) {

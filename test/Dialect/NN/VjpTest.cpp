@@ -90,6 +90,22 @@ TEST(Vjp, NothingIsEmittedWhereNothingIsWantedOrFlows) {
   EXPECT_EQ(silent.given, (std::vector<bool>{false, false, false}));
 }
 
+TEST(Vjp, ConvolutionMakesItsPatchesAgain) {
+  const std::string arguments = "%x: tensor<2x4x4x3xf32>, %w: tensor<2x2x3x5xf32>";
+  const std::string op = "%0 = nn.convolution %x, %w : (tensor<2x4x4x3xf32>, tensor<2x2x3x5xf32>) "
+                         "-> tensor<2x3x3x5xf32>";
+  EXPECT_EQ(differentiate(arguments, op, {false, true}).ops, "barrier patches reshape dot_general");
+  EXPECT_EQ(differentiate(arguments, op, {true, false}).ops, "dot_general reshape patches_grad");
+}
+
+TEST(Vjp, ConvolutionOfSingleElementsIsAProduct) {
+  EXPECT_EQ(differentiate("%x: tensor<2x4x4x3xf32>, %w: tensor<1x1x3x5xf32>",
+                          "%0 = nn.convolution %x, %w : (tensor<2x4x4x3xf32>, "
+                          "tensor<1x1x3x5xf32>) -> tensor<2x4x4x5xf32>")
+                .ops,
+            "reshape dot_general dot_general reshape");
+}
+
 TEST(Vjp, DotGeneralNeedsNoTransposeForMatricesAndBatches) {
   // A tied head, a plain product, and scores of attention.
   EXPECT_EQ(differentiate("%h: tensor<2x3x4xf32>, %w: tensor<5x4xf32>",

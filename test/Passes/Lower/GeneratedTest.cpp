@@ -459,6 +459,112 @@ zero.kernel @k(%x: tensor<5x18xf64>, %r: tensor<4xi32>) -> tensor<5x18xf64> kind
 INSTANTIATE_TEST_SUITE_P(Dropout, Generated, ::testing::ValuesIn(kDropout),
                          [](auto &info) { return info.param.name; });
 
+// Windows that overlap and that leave elements out, with padding on each side, over few channels and
+// over many.
+const Case kWindows[] = {
+    {"patches", R"(
+zero.kernel @k(%x: tensor<2x5x6x3xf32>) -> tensor<2x3x6x3x9xf32> kind generated {
+  %0 = nn.patches %x window [3, 3] strides [2, 1] padding [1, 1, 1, 1] : (tensor<2x5x6x3xf32>) -> tensor<2x3x6x3x9xf32>
+  zero.yield %0 : tensor<2x3x6x3x9xf32>
+})",
+     0},
+    {"patchesWithoutPadding", R"(
+zero.kernel @k(%x: tensor<2x7x9x20xf32>) -> tensor<2x2x4x3x40xf32> kind generated {
+  %0 = nn.patches %x window [3, 2] strides [4, 2] : (tensor<2x7x9x20xf32>) -> tensor<2x2x4x3x40xf32>
+  zero.yield %0 : tensor<2x2x4x3x40xf32>
+})",
+     0},
+    {"patchesOfOneChannel", R"(
+zero.kernel @k(%x: tensor<3x5x9x1xf32>) -> tensor<3x4x10x2x2xf32> kind generated {
+  %0 = nn.patches %x window [2, 2] padding [0, 0, 1, 1] : (tensor<3x5x9x1xf32>) -> tensor<3x4x10x2x2xf32>
+  zero.yield %0 : tensor<3x4x10x2x2xf32>
+})",
+     0},
+    {"patchesOfSingleColumns", R"(
+zero.kernel @k(%x: tensor<2x5x4x1xf32>) -> tensor<2x5x4x3x1xf32> kind generated {
+  %0 = nn.patches %x window [3, 1] padding [2, 0, 0, 0] : (tensor<2x5x4x1xf32>) -> tensor<2x5x4x3x1xf32>
+  zero.yield %0 : tensor<2x5x4x3x1xf32>
+})",
+     0},
+    {"patchesOfChannelsFirst", R"(
+zero.kernel @k(%x: tensor<2x5x6x3xf32>) -> tensor<2x5x6x3x9xf32> kind generated strides [[90, 6, 1, 30]] {
+  %0 = nn.patches %x window [3, 3] padding [1, 1, 1, 1] : (tensor<2x5x6x3xf32>) -> tensor<2x5x6x3x9xf32>
+  zero.yield %0 : tensor<2x5x6x3x9xf32>
+})",
+     0},
+    {"patchesOfOneChannelFirst", R"(
+zero.kernel @k(%x: tensor<2x5x6x1xf32>) -> tensor<2x5x6x3x3xf32> kind generated strides [[30, 6, 1, 0]] {
+  %0 = nn.patches %x window [3, 3] padding [1, 1, 1, 1] : (tensor<2x5x6x1xf32>) -> tensor<2x5x6x3x3xf32>
+  zero.yield %0 : tensor<2x5x6x3x3xf32>
+})",
+     0},
+    {"patchesGrad", R"(
+zero.kernel @k(%dp: tensor<2x3x6x3x9xf32>) -> tensor<2x5x6x3xf32> kind generated {
+  %0 = nn.patches_grad %dp window [3, 3] strides [2, 1] padding [1, 1, 1, 1] into [5, 6] : (tensor<2x3x6x3x9xf32>) -> tensor<2x5x6x3xf32>
+  zero.yield %0 : tensor<2x5x6x3xf32>
+})"},
+    {"patchesGradOverManyChannels", R"(
+zero.kernel @k(%dp: tensor<2x2x4x3x40xf32>) -> tensor<2x7x10x20xf32> kind generated {
+  %0 = nn.patches_grad %dp window [3, 2] strides [4, 3] padding [0, 0, 0, 1] into [7, 10] : (tensor<2x2x4x3x40xf32>) -> tensor<2x7x10x20xf32>
+  zero.yield %0 : tensor<2x7x10x20xf32>
+})"},
+    {"patchesGradOfOneChannel", R"(
+zero.kernel @k(%dp: tensor<1x3x3x3x3xf32>) -> tensor<1x5x5x1xf32> kind generated {
+  %0 = nn.patches_grad %dp window [3, 3] into [5, 5] : (tensor<1x3x3x3x3xf32>) -> tensor<1x5x5x1xf32>
+  zero.yield %0 : tensor<1x5x5x1xf32>
+})"},
+    {"maxPool", R"(
+zero.kernel @k(%x: tensor<2x7x5x19xf32>) -> tensor<2x4x5x19xf32> kind generated {
+  %0 = nn.max_pool %x window [3, 2] strides [2, 1] padding [1, 1, 0, 1] : (tensor<2x7x5x19xf32>) -> tensor<2x4x5x19xf32>
+  zero.yield %0 : tensor<2x4x5x19xf32>
+})",
+     0},
+    {"maxPoolOfOneChannel", R"(
+zero.kernel @k(%x: tensor<2x6x6x1xf32>) -> tensor<2x3x3x1xf32> kind generated {
+  %0 = nn.max_pool %x window [2, 2] strides [2, 2] : (tensor<2x6x6x1xf32>) -> tensor<2x3x3x1xf32>
+  zero.yield %0 : tensor<2x3x3x1xf32>
+})",
+     0},
+    {"maxPoolGrad", R"(
+zero.kernel @k(%x: tensor<2x7x5x19xf32>, %dy: tensor<2x4x5x19xf32>) -> tensor<2x7x5x19xf32> kind generated {
+  %y = nn.max_pool %x window [3, 2] strides [2, 1] padding [1, 1, 0, 1] : (tensor<2x7x5x19xf32>) -> tensor<2x4x5x19xf32>
+  %0 = nn.max_pool_grad %x, %y, %dy window [3, 2] strides [2, 1] padding [1, 1, 0, 1] : (tensor<2x7x5x19xf32>, tensor<2x4x5x19xf32>, tensor<2x4x5x19xf32>) -> tensor<2x7x5x19xf32>
+  zero.yield %0 : tensor<2x7x5x19xf32>
+})"},
+    {"maxPoolGradWithTies", R"(
+zero.kernel @k(%i: tensor<2x3x3x18xi32>, %dy: tensor<2x1x1x18xf32>) -> tensor<2x3x3x18xf32> kind generated {
+  %x = nn.convert %i to f32 : tensor<2x3x3x18xi32>
+  %y = nn.max_pool %x window [3, 3] strides [2, 2] : (tensor<2x3x3x18xf32>) -> tensor<2x1x1x18xf32>
+  %0 = nn.max_pool_grad %x, %y, %dy window [3, 3] strides [2, 2] : (tensor<2x3x3x18xf32>, tensor<2x1x1x18xf32>, tensor<2x1x1x18xf32>) -> tensor<2x3x3x18xf32>
+  zero.yield %0 : tensor<2x3x3x18xf32>
+})",
+     0, 3},
+    {"avgPool", R"(
+zero.kernel @k(%x: tensor<2x7x5x19xf32>) -> tensor<2x3x5x19xf32> kind generated {
+  %0 = nn.avg_pool %x window [3, 3] strides [2, 1] padding [0, 0, 1, 1] : (tensor<2x7x5x19xf32>) -> tensor<2x3x5x19xf32>
+  zero.yield %0 : tensor<2x3x5x19xf32>
+})"},
+    {"avgPoolGrad", R"(
+zero.kernel @k(%dy: tensor<2x3x5x19xf32>) -> tensor<2x8x5x19xf32> kind generated {
+  %0 = nn.avg_pool_grad %dy window [3, 3] strides [2, 1] padding [0, 0, 1, 1] into [8, 5] : (tensor<2x3x5x19xf32>) -> tensor<2x8x5x19xf32>
+  zero.yield %0 : tensor<2x8x5x19xf32>
+})"},
+    {"wholeImage", R"(
+zero.kernel @k(%x: tensor<5x4x4x33xf32>) -> tensor<5x1x1x33xf32> kind generated {
+  %0 = nn.avg_pool %x window [4, 4] : (tensor<5x4x4x33xf32>) -> tensor<5x1x1x33xf32>
+  zero.yield %0 : tensor<5x1x1x33xf32>
+})"},
+    {"transposedPool", R"(
+zero.kernel @k(%x: tensor<2x4x4x3xf32>) -> tensor<3x2x2x2xf32> kind generated {
+  %0 = nn.max_pool %x window [2, 2] strides [2, 2] : (tensor<2x4x4x3xf32>) -> tensor<2x2x2x3xf32>
+  %1 = nn.transpose %0 by [3, 0, 1, 2] : (tensor<2x2x2x3xf32>) -> tensor<3x2x2x2xf32>
+  zero.yield %1 : tensor<3x2x2x2xf32>
+})",
+     0},
+};
+INSTANTIATE_TEST_SUITE_P(Windows, Generated, ::testing::ValuesIn(kWindows),
+                         [](auto &info) { return info.param.name; });
+
 const Case kColumns[] = {
     {"biasGradient", R"(
 zero.kernel @k(%x: tensor<3x71x19xf32>) -> tensor<19xf32> kind generated {

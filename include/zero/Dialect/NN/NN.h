@@ -21,11 +21,18 @@ enum class KernelFamily {
   Row,
   Column,
   Move,
+  Window,
   Gather,
   Gemm,
   Attention,
   CrossEntropy,
   Scatter
+};
+
+/// Windows of two dimensions over an image: their size, the steps between them, and how many rows
+/// and columns of zeros are thought around it: top, bottom, left, right.
+struct Windows {
+  llvm::ArrayRef<int64_t> size, strides, padding;
 };
 } // namespace zero::nn
 

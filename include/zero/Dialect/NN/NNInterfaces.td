@@ -39,7 +39,7 @@ def NN_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     Says which family of kernels computes the op, so that `zero-form-launches` can group it:
     `View` moves nothing; `Elementwise` maps elements under numpy broadcasting; `Row` reduces along
     the last dimension (norms, softmax); `Column` reduces over other dimensions; `Move` materialises
-    a rearrangement; `Gather` reads rows by index; `Gemm`, `Attention`, `CrossEntropy` and `Scatter`
+    a rearrangement; `Window` reads windows of images; `Gather` reads rows by index; `Gemm`, `Attention`, `CrossEntropy` and `Scatter`
     are computed by the runtime's kernels; `None` stays outside launches.
   }];
   let methods = [
