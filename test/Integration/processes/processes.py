@@ -128,22 +128,23 @@ class Processes(unittest.TestCase):
         self.assertEqual(err, done.stderr)
 
     def test_N1_tiny_has_the_bits_of_threads(self):
-        for transport in TRANSPORTS:
-            for stage in (0, 3):
-                with self.subTest(transport=transport, stage=stage):
-                    self.expect_same_bits(
-                        3, ["tiny.mlir", "--micro-batch", 2, "--accumulate", 2, "--stage", stage,
-                            "--bucket-bytes", 64, "--data", GOLDEN / "tiny/batches.safetensors", "--weights",
-                            GOLDEN / "tiny/model.safetensors", "--lr", "1e-2", "--clip", 1], transport)
+        for transport, stage in zip(TRANSPORTS, (3, 0)):
+            with self.subTest(transport=transport, stage=stage):
+                self.expect_same_bits(
+                    3, ["tiny.mlir", "--micro-batch", 2, "--accumulate", 2, "--stage", stage, "--bucket-bytes",
+                        64, "--data", GOLDEN / "tiny/batches.safetensors", "--weights",
+                        GOLDEN / "tiny/model.safetensors", "--lr", "1e-2", "--clip", 1], transport)
 
     def test_N1_gpt2_has_the_bits_of_threads(self):
-        for transport, stage in zip(TRANSPORTS, (1, 2)):
-            with self.subTest(transport=transport):
+        for transport, stage, dtype in [("tcp", 1, "f32"), ("tcp", 3, "bf16"), ("mpi", 2, "bf16")]:
+            if transport not in TRANSPORTS:
+                continue
+            with self.subTest(transport=transport, dtype=dtype):
                 self.expect_same_bits(
                     3, [GOLDEN / "gpt2/config.json", "--micro-batch", 4, "--seq-len", 32, "--stage", stage,
                         "--bucket-bytes", 4096, "--data", GOLDEN / "gpt2/batches.safetensors", "--weights",
-                        GOLDEN / "gpt2/model.safetensors", "--lr", "1e-3", "--clip", 1, "--steps", 10],
-                    transport)
+                        GOLDEN / "gpt2/model.safetensors", "--lr", "1e-3", "--clip", 1, "--steps", 8,
+                        "--dtype", dtype], transport)
 
     def test_N1_slurm_gives_rank_and_size(self):
         self.expect_same_bits(2, ["tiny.mlir", "--micro-batch", 2, "--data", "tokens.txt", "--steps", 3],
@@ -212,6 +213,9 @@ class Processes(unittest.TestCase):
                                     2)
         self.expect_refused("tcp", [common, [*common, "--seed", 7]],
                             "zero-run: error: rank 1 was started with --seed 7, rank 0 without --seed", 2)
+        self.expect_refused("tcp", [[*common, "--save", "w.safetensors"], common],
+                            "zero-run: error: rank 1 was started without --save, rank 0 with --save "
+                            "w.safetensors", 2)
         # What only rank 0 acts on may differ.
         codes, _, err = self.run_job("tcp", 2, [[*common, "--log", "l.jsonl"], [*common, "--profile"]])
         self.assertEqual(codes, [0, 0], err)
@@ -275,6 +279,70 @@ class Processes(unittest.TestCase):
         self.assertEqual(json.loads((self.folder / "r.json").read_text())["message_bytes"], 8 << 20)
         self.alone(*arguments)
         self.assertNotIn("message_bytes", json.loads((self.folder / "r.json").read_text()))
+
+    def checkpointing(self, folder, *more):
+        return ["tiny.mlir", "--micro-batch", 2, "--stage", 3, "--bucket-bytes", 64, "--data", "tokens.txt",
+                "--checkpoint-dir", folder, "--checkpoint-every", 2, *more]
+
+    def checkpoint(self, path):
+        return {file.name: file.read_bytes() for file in (self.folder / path).iterdir()}
+
+    def test_F2_processes_write_the_checkpoints_of_threads(self):
+        arguments = ["--steps", 5, "--end-after", 3]
+        done = self.alone(*self.checkpointing("T", *arguments), "--ranks", 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for transport in TRANSPORTS:
+            with self.subTest(transport=transport):
+                codes, _, err = self.run_job(transport, 3, self.checkpointing(transport, *arguments))
+                self.assertEqual(set(codes), {0}, err)
+                for step in ("step-00000002", "step-00000003"):
+                    self.assertEqual(self.checkpoint(f"{transport}/{step}"), self.checkpoint(f"T/{step}"))
+        # Each goes on from the other's, and both end on the same.
+        resumed = ["--steps", 5, "--resume", "auto"]
+        codes, _, err = self.run_job("tcp", 3, self.checkpointing("T", *resumed))
+        self.assertEqual(set(codes), {0}, err)
+        done = self.alone(*self.checkpointing("tcp", *resumed), "--ranks", 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.checkpoint("tcp/step-00000005"), self.checkpoint("T/step-00000005"))
+
+    def test_F2_a_killed_job_goes_on(self):
+        job = Job(self.folder, "tcp", 3, self.checkpointing("D", "--steps", 100000000, "--log", "log.jsonl"))
+        self.until_steps_are_taken(job)
+        while not list((self.folder / "D").glob("step-*")):
+            self.assertLess(time.monotonic() - job.begin, PATIENCE)
+        os.kill(job.pid(2), signal.SIGKILL)
+        job.wait()
+        steps = max(int(path.name[5:]) for path in (self.folder / "D").glob("step-*")) + 3
+        codes, out, err = self.run_job("tcp", 3, self.checkpointing("D", "--steps", steps, "--resume", "auto"))
+        self.assertEqual(set(codes), {0}, err)
+        done = self.alone(*self.checkpointing("W", "--steps", steps), "--ranks", 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        last = f"step-{steps:08}"
+        self.assertEqual(self.checkpoint("D/" + last), self.checkpoint("W/" + last))
+        self.assertEqual(sorted(path.name for path in (self.folder / "D").iterdir() if path.name[0] == "."),
+                         [".lock"])
+
+    def test_F1_processes_refuse_a_checkpoint_together(self):
+        for transport in TRANSPORTS:
+            shutil.rmtree(self.folder / "D", ignore_errors=True)
+            self.alone(*self.checkpointing("D", "--steps", 4), "--ranks", 2)
+            again = [self.checkpointing("D", "--steps", 6)] * 2
+            self.expect_refused(transport, again, "D: error: expects --resume auto (or D/step-00000004, the newest "
+                                "checkpoint there), or a folder without checkpoints, got a new run", 1)
+            # The second file is for the second process to check.
+            path = self.folder / "D/step-00000004/rank-00001.safetensors"
+            content = bytearray(path.read_bytes())
+            content[-1] ^= 1
+            path.write_bytes(content)
+            _, _, err = self.run_job(transport, 2, self.checkpointing("E", "--steps", 6, "--resume",
+                                                                      "D/step-00000004"))
+            self.assertRegex(err, r"^D/step-00000004/rank-00001.safetensors: error: expects tensor '.*' to have "
+                                  r"checksum [0-9a-f]+, got [0-9a-f]+ \(was the file changed\?\)\n$")
+            # With auto all take the one before.
+            codes, out, err = self.run_job(transport, 2, self.checkpointing("D", "--steps", 6, "--resume", "auto"))
+            self.assertEqual(set(codes), {0}, err)
+            self.assertEqual(err.count("set aside as .damaged-step-00000004"), 1, err)
+            self.assertIn("step 3/6", out)
 
     def test_F1_the_reference_is_one_process(self):
         arguments = ["tiny.mlir", "--micro-batch", 2, "--data", "tokens.txt", "--steps", 1, "--reference"]
