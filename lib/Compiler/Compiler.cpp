@@ -71,6 +71,8 @@ std::string CompileOptions::toPipeline() const {
   text += " beta1=" + digits(beta1) + " beta2=" + digits(beta2) + " eps=" + digits(eps) +
           " weight-decay=" + digits(weightDecay) + " momentum=" + digits(momentum) +
           " clip=" + digits(clip);
+  if (!groups.empty())
+    text += " groups=\"" + groups + "\"";
   text += std::string(" verify=") + (verify ? "true" : "false") +
           " clean=" + (clean ? "true" : "false");
   return text + "})";

@@ -78,6 +78,7 @@ private:
     auto &optimizer = program.optimizer;
     optimizer.kind = config.optimizer == "sgd"    ? zrt::OptimizerKind::Sgd
                      : config.optimizer == "adam" ? zrt::OptimizerKind::Adam
+                     : config.optimizer == "lion" ? zrt::OptimizerKind::Lion
                                                   : zrt::OptimizerKind::AdamW;
     optimizer.beta1 = config.beta1;
     optimizer.beta2 = config.beta2;
@@ -85,6 +86,8 @@ private:
     optimizer.weightDecay = config.weightDecay;
     optimizer.momentum = config.momentum;
     optimizer.clip = config.clip;
+    for (const ir::ParameterGroup &group : config.groups)
+      optimizer.groups.push_back({group.lrScale, group.weightDecay});
     program.lossMean = config.lossMean == "rank"         ? zrt::LossMean::Rank
                        : config.lossMean == "micro-step" ? zrt::LossMean::MicroStep
                                                          : zrt::LossMean::Step;
@@ -93,12 +96,11 @@ private:
 
   LogicalResult addBuckets() {
     SymbolTable symbols(module);
-    // Whether a slot decays is the update's word: its ranges are the schedule's text.
-    llvm::DenseSet<std::pair<StringRef, int64_t>> decayed;
+    // Decay and group of a slot are the update's word: its ranges are the schedule's text.
+    llvm::DenseMap<std::pair<StringRef, int64_t>, ir::RangeAttr> rangeOf;
     module.walk([&](ir::UpdateOp update) {
       for (auto range : update.getRanges().getAsRange<ir::RangeAttr>())
-        if (range.getDecay())
-          decayed.insert({update.getBucket(), range.getBegin()});
+        rangeOf[{update.getBucket(), range.getBegin()}] = range;
     });
     for (ir::BucketOp op : index.bucketOrder) {
       zrt::Bucket bucket;
@@ -121,7 +123,10 @@ private:
                          slot.getTensorType().getShape().end());
         out.beginElement = slot.getOffset();
         out.elements = slot.getTensorType().getNumElements();
-        out.decay = decayed.contains({op.getSymName(), out.beginElement});
+        if (ir::RangeAttr range = rangeOf.lookup({op.getSymName(), out.beginElement})) {
+          out.decay = range.getDecay();
+          out.group = static_cast<int32_t>(range.getGroup());
+        }
         out.init = static_cast<zrt::InitKind>(param.getInit());
         out.initScale = param.getInitValue().convertToDouble();
         bucket.slots.push_back(std::move(out));

@@ -1,5 +1,6 @@
 //===- Configure.cpp - zero.config from options ---------------------------------===//
 
+#include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
 #include "zero/Dialect/Zero/Zero.h"
 #include "zero/Passes/Passes.h"
@@ -11,6 +12,20 @@ namespace zero {
 using namespace mlir;
 
 namespace {
+
+/// A group without a parameter is a pattern that was misspelt, or one that comes too late.
+std::string checkMatches(ModuleOp module, const ir::Config &config) {
+  std::vector<bool> used(config.groups.size());
+  for (auto param : module.getOps<nn::ParamOp>())
+    if (int64_t group = ir::groupOf(config.groups, param.getSymName());
+        group >= 0 && param.getTrainable())
+      used[group] = true;
+  for (auto [group, isUsed] : llvm::zip(config.groups, used))
+    if (!isUsed)
+      return "expects group '" + group.pattern +
+             "' to match a trainable parameter that no group before it matches, got none";
+  return "";
+}
 
 class Configure : public impl::ConfigurePassBase<Configure> {
 public:
@@ -35,6 +50,11 @@ public:
     config.clip = clip;
 
     std::string problem = config.check();
+    if (std::string wrong; problem.empty()) {
+      std::optional<std::vector<ir::ParameterGroup>> parsed = ir::parseGroups(groups, wrong);
+      config.groups = parsed.value_or(config.groups);
+      problem = parsed ? checkMatches(module, config) : wrong;
+    }
     if (reduceEvery != "step" && reduceEvery != "micro-step")
       problem = "expects reduce-every to be one of step, micro-step, got '" + reduceEvery + "'";
     if (!problem.empty()) {

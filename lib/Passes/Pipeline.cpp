@@ -147,6 +147,7 @@ private:
     options.weightDecay = weightDecay;
     options.momentum = momentum;
     options.clip = clip;
+    options.groups = groups;
     return options;
   }
 };

@@ -139,8 +139,8 @@ FailureOr<StepResult> ReferenceTrainer::step(ArrayRef<SmallVector<Array>> batche
     return joint.emitError() << "expects at least one micro-step, got none";
   for (const SmallVector<Array> &batch : batches)
     if (static_cast<int64_t>(batch.size()) != batchArguments())
-      return joint.emitError() << "expects " << batchArguments()
-                               << " batch arguments, got " << batch.size();
+      return joint.emitError() << "expects " << batchArguments() << " batch arguments, got "
+                               << batch.size();
   FailureOr<int64_t> labels = countLabels(batches);
   if (failed(labels))
     return failure();
@@ -152,8 +152,9 @@ FailureOr<StepResult> ReferenceTrainer::step(ArrayRef<SmallVector<Array>> batche
   double divisor =
       *labels < 0 ? static_cast<double>(batches.size()) : std::max<int64_t>(*labels, 1);
   Gradients gradients;
-  for (const SmallVector<Array> &batch : batches)
-    if (failed(accumulate(batch, 1.0 / divisor, gradients, result.loss)))
+  for (auto [microStep, batch] : llvm::enumerate(batches))
+    if (failed(accumulate(batch, static_cast<int64_t>(microStep), 1.0 / divisor, gradients,
+                          result.loss)))
       return failure();
 
   if (!std::isfinite(result.loss))
@@ -182,20 +183,26 @@ void ReferenceTrainer::update(StringRef name, ArrayRef<double> gradient, double 
   bool first = moment.first.empty();
   moment.first.resize(weight.size(), 0.0);
   moment.second.resize(weight.size(), 0.0);
-  double decay = decays.lookup(name) ? optimizer.weightDecay : 0.0;
+  ParameterRule rule = optimizer.rules.lookup(name);
+  double decay = rule.weightDecay.value_or(decays.lookup(name) ? optimizer.weightDecay : 0.0);
+  lr *= rule.lrScale;
   double correction1 = 1.0 - std::pow(optimizer.beta1, static_cast<double>(taken));
   double correction2 = 1.0 - std::pow(optimizer.beta2, static_cast<double>(taken));
 
   for (size_t k = 0; k < weight.size(); ++k) {
     double g = gradient[k] * clipFactor;
     double &m = moment.first[k], &v = moment.second[k];
-    if (optimizer.kind == OptimizerKind::AdamW)
+    if (optimizer.kind == OptimizerKind::AdamW || optimizer.kind == OptimizerKind::Lion)
       weight[k] *= 1.0 - lr * decay;
     else
       g += decay * weight[k];
     if (optimizer.kind == OptimizerKind::Sgd) {
       m = first ? g : optimizer.momentum * m + g;
       weight[k] -= lr * m;
+    } else if (optimizer.kind == OptimizerKind::Lion) {
+      double direction = optimizer.beta1 * m + (1.0 - optimizer.beta1) * g;
+      weight[k] -= lr * ((direction > 0.0) - (direction < 0.0));
+      m = optimizer.beta2 * m + (1.0 - optimizer.beta2) * g;
     } else {
       m = optimizer.beta1 * m + (1.0 - optimizer.beta1) * g;
       v = optimizer.beta2 * v + (1.0 - optimizer.beta2) * g * g;

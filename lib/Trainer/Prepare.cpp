@@ -2,6 +2,7 @@
 
 #include "zero/Trainer/Trainer.h"
 
+#include "zero/Dialect/NN/NN.h"
 #include "zero/Models/Gpt2.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -100,6 +101,14 @@ llvm::Expected<Report> planModule(Compiler &compiler, ModuleOp module,
     if (llvm::Error error = checkBudget(*report, *options.memoryBudget))
       return std::move(error);
   return std::move(*report);
+}
+
+bool trainsInF16(ModuleOp module, const CompileOptions &options) {
+  if (levelOf(module) == Level::Graph && options.dtype == "f16")
+    return true;
+  return llvm::any_of(module.getOps<nn::ParamOp>(), [](nn::ParamOp param) {
+    return param.getTensorType().getElementType().isF16();
+  });
 }
 
 llvm::Error lowerModule(Compiler &compiler, ModuleOp module, const TrainOptions &options) {

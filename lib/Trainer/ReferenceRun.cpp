@@ -105,7 +105,8 @@ ReferenceRun::create(Compiler &compiler, ModuleOp module, const TrainOptions &op
   if (!values)
     return values.takeError();
   Schedule schedule = options.schedule;
-  schedule.totalSteps = run->total;
+  if (schedule.totalSteps == 0)
+    schedule.totalSteps = run->total;
   FailureOr<reference::ReferenceTrainer> made = reference::ReferenceTrainer::create(
       module, std::move(*values), optimizerOf(module, options.compile),
       [schedule](int64_t stepsTaken) { return schedule.rateAt(stepsTaken); });

@@ -60,6 +60,13 @@ public:
   }
 
 private:
+  bool decays(nn::ParamOp param) const {
+    int64_t group = ir::groupOf(config.groups, param.getSymName());
+    if (group >= 0 && config.groups[group].weightDecay)
+      return *config.groups[group].weightDecay != 0.0;
+    return param.decays();
+  }
+
   void countStates() {
     std::array<__int128, zrt::kStateKindCount> total = {};
     SymbolTable symbols(module);
@@ -70,7 +77,7 @@ private:
         elements += size;
         auto param = symbols.lookup<nn::ParamOp>(slot.getParam());
         if (bucket.getBucketClass() == ir::BucketClass::Trainable)
-          (param && param.decays() ? report.decayedParameters : report.otherParameters) += size;
+          (param && decays(param) ? report.decayedParameters : report.otherParameters) += size;
       }
       (bucket.getBucketClass() == ir::BucketClass::Trainable ? report.parameters
        : bucket.getBucketClass() == ir::BucketClass::Frozen  ? report.frozenParameters

@@ -7,6 +7,7 @@
 
 using namespace zero;
 using namespace zero::test;
+using namespace zero::training;
 
 namespace {
 
@@ -30,6 +31,52 @@ TEST(Failure, F1_NonFiniteStepIsNamedAndChangesNothing) {
     EXPECT_EQ(firstDifference(weightsOf(*trainer), before), "");
     EXPECT_EQ(trainer->stepsTaken(), 1);
   }
+}
+
+// From 4 the scale is halved twice, for steps that are skipped: data moves on, steps taken and the
+// rate don't. The third overflow, at 1, ends the run.
+TEST(Failure, F1_OverflowsAreSkippedDownToTheSmallestScale) {
+  for (int64_t stage : {0, 2, 3}) {
+    SCOPED_TRACE(stage);
+    GoldenCase golden = goldenCase("tiny");
+    golden.options.lossScale = {.initial = 4, .growthInterval = 8};
+    std::string error;
+    auto trainer = makeTrainer(golden, {.ranks = 3, .stage = stage, .dtype = "f16"}, error);
+    ASSERT_TRUE(trainer) << error;
+    std::vector<float> bias(6, 0.0f);
+    bias[3] = INFINITY;
+    ASSERT_TRUE(trainer->session().setParameter("fc.b", bias.data(), 6, error)) << error;
+    Weights before = weightsOf(*trainer);
+    for (int64_t step = 0; step < 2; ++step) {
+      auto record = trainer->step();
+      ASSERT_TRUE(bool(record)) << llvm::toString(record.takeError());
+      EXPECT_TRUE(record->skipped);
+      EXPECT_EQ(record->step, step);
+      EXPECT_EQ(record->lossScale, step == 0 ? 4.0 : 2.0);
+      EXPECT_EQ(record->lr, golden.options.schedule.rateAt(0));
+      EXPECT_FALSE(record->gradNorm);
+    }
+    auto record = trainer->step();
+    ASSERT_FALSE(bool(record));
+    std::string text = llvm::toString(record.takeError());
+    EXPECT_NE(text.find("step 3 of 20: expects a finite loss and finite gradients at the smallest "
+                        "loss scale, 1, got"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(firstDifference(weightsOf(*trainer), before), "");
+    EXPECT_EQ(trainer->stepsRun(), 2);
+    EXPECT_EQ(trainer->stepsTaken(), 0);
+  }
+}
+
+// Without f16 there is no scale to be told.
+TEST(Failure, F1_ALossScaleNeedsF16) {
+  GoldenCase golden = goldenCase("tiny");
+  golden.options.lossScale = LossScaleOptions();
+  std::string error;
+  EXPECT_FALSE(makeTrainer(golden, {.ranks = 3, .dtype = "bf16"}, error));
+  EXPECT_EQ(error,
+            "error: expects a loss scale only in a run with weights of f16, got one without");
 }
 
 // A model at level A or X goes on where it is, to the same weights.

@@ -8,7 +8,7 @@
 // RUN: not zero-opt %s --zero-configure="threads-per-rank=0" 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not zero-opt %s --zero-configure="reduce-every=never" 2>&1 | FileCheck %s --check-prefix=REDUCE
 // RUN: not zero-opt %s --zero-configure="loss-mean=token" 2>&1 | FileCheck %s --check-prefix=MEAN
-// RUN: not zero-opt %s --zero-configure="optimizer=lion" 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
+// RUN: not zero-opt %s --zero-configure="optimizer=lamb" 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
 // RUN: not zero-opt %s --zero-configure="beta1=1.0" 2>&1 | FileCheck %s --check-prefix=BETA1
 // RUN: not zero-opt %s --zero-configure="beta2=nan" 2>&1 | FileCheck %s --check-prefix=BETA2
 // RUN: not zero-opt %s --zero-configure="eps=-1" 2>&1 | FileCheck %s --check-prefix=EPS
@@ -27,7 +27,7 @@
 // THREADS: error: expects threads-per-rank between 1 and 4096, got 0
 // REDUCE: error: expects reduce-every to be one of step, micro-step, got 'never'
 // MEAN: error: expects loss-mean to be one of step, micro-step, rank, got 'token'
-// OPTIMIZER: error: expects optimizer to be one of adamw, adam, sgd, got 'lion'
+// OPTIMIZER: error: expects optimizer to be one of adamw, adam, sgd, lion, got 'lamb'
 // BETA1: error: expects beta1 in [0, 1), got 1{{$}}
 // BETA2: error: expects beta2 in [0, 1), got nan
 // EPS: error: expects eps to be finite and at least 0, got -1{{$}}

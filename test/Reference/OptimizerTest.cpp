@@ -95,6 +95,30 @@ TEST_F(OptimizerRules, sgdWithMomentum) {
   EXPECT_NEAR(weight("w"), 1.02, 1e-12);
 }
 
+// The sign alone moves a weight, behind the decay: 2·(1 − 0.1·0.5) − 0.1 = 1.8, then 1.8·0.95 −
+// 0.1.
+TEST_F(OptimizerRules, lion) {
+  start({.kind = OptimizerKind::Lion, .beta1 = 0.9, .beta2 = 0.99, .weightDecay = 0.5}, 0.1);
+  step();
+  EXPECT_NEAR(weight("w"), 1.8, 1e-12);
+  EXPECT_NEAR(weight("b"), 1.9, 1e-12); // rank 1: no decay
+  step();
+  EXPECT_NEAR(weight("w"), 1.61, 1e-12);
+  EXPECT_NEAR(weight("b"), 1.8, 1e-12);
+}
+
+// b of rank 1 decays where its rule says so: 4 + 0.25·2 = 4.5, at half of the rate. w's rule has
+// the decay of the rest, 3 + 0.5·2 = 4, at twice the rate.
+TEST_F(OptimizerRules, rulesOfParameters) {
+  Optimizer optimizer{.kind = OptimizerKind::Sgd, .weightDecay = 0.5};
+  optimizer.rules["b"] = {0.5, 0.25};
+  optimizer.rules["w"] = {2.0, std::nullopt};
+  start(optimizer, 0.1);
+  step();
+  EXPECT_NEAR(weight("b"), 2.0 - 0.05 * 4.5, 1e-12);
+  EXPECT_NEAR(weight("w"), 2.0 - 0.2 * 4.0, 1e-12);
+}
+
 // The norm 5 is brought to 2.5: gradients times 2.5/(5 + 1e-6).
 TEST_F(OptimizerRules, clipping) {
   start({.kind = OptimizerKind::Sgd, .clip = 2.5}, 1.0);

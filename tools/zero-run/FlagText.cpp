@@ -37,7 +37,7 @@ bool refuse(const llvm::Twine &message) {
 }
 llvm::Error refusal() { return llvm::createStringError("error: " + refused); }
 
-std::string spelled(const Text &flag) { return ("--" + flag.ArgStr).str(); }
+std::string spelled(const cl::Option &flag) { return ("--" + flag.ArgStr).str(); }
 
 bool readInteger(Text &flag, int64_t &into, int64_t minimum, int64_t maximum) {
   return take(parseInteger(spelled(flag), flag, minimum, maximum), into);
@@ -68,8 +68,8 @@ bool readOnly(Text &flag, llvm::StringRef known, llvm::ArrayRef<llvm::StringRef>
                 (flag.empty() ? "nothing" : flag.getValue()));
 }
 
-void noteConfigFlags(Flags &flags, llvm::ArrayRef<Text *> answered) {
-  for (Text *flag : answered)
+void noteConfigFlags(Flags &flags, std::initializer_list<cl::Option *> answered) {
+  for (cl::Option *flag : answered)
     if (flags.configFlag.empty() && flag->getNumOccurrences())
       flags.configFlag = spelled(*flag);
 }

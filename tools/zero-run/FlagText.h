@@ -52,7 +52,7 @@ bool readWord(Text &flag, std::string &into, llvm::ArrayRef<llvm::StringRef> cho
 bool readOnly(Text &flag, llvm::StringRef known, llvm::ArrayRef<llvm::StringRef> later);
 
 /// Keeps the first flag given of those that zero.config answers from level Z on.
-void noteConfigFlags(Flags &flags, llvm::ArrayRef<cl::Option *> answered);
+void noteConfigFlags(Flags &flags, std::initializer_list<cl::Option *> answered);
 
 /// Whether the run goes on from a checkpoint.
 bool resumes(); // CheckpointFlags.cpp

@@ -18,13 +18,14 @@ def ConfigurePass : Pass<"zero-configure", "::mlir::ModuleOp"> {
     Option<"threadsPerRank", "threads-per-rank", "int64_t", "1", "Threads of a rank">,
     Option<"reduceEvery", "reduce-every", "std::string", "\"micro-step\"", "Stage 2: reduce gradients every micro-step, or once a step">,
     Option<"lossMean", "loss-mean", "std::string", "\"step\"", "What the mean loss divides by: step, micro-step or rank">,
-    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw, adam or sgd">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw, adam, sgd or lion">,
     Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment">,
-    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment">,
+    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment, or of lion's only one">,
     Option<"eps", "eps", "double", "1e-8", "Added to the root of the second moment">,
     Option<"weightDecay", "weight-decay", "double", "0.0", "Weight decay">,
     Option<"momentum", "momentum", "double", "0.0", "Momentum of sgd">,
-    Option<"clip", "clip", "double", "0.0", "Bound on the global gradient norm; 0 for none">
+    Option<"clip", "clip", "double", "0.0", "Bound on the global gradient norm; 0 for none">,
+    Option<"groups", "groups", "std::string", "\"\"", "Parameters with a rate or decay of their own, by name: *.bias:lr=0.5,weight-decay=0;…, where lr is a factor">
   ];
   let dependentDialects = ["::zero::ir::ZeroDialect"];
 }
@@ -193,13 +194,14 @@ def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
     Option<"threadsPerRank", "threads-per-rank", "int64_t", "1", "Threads of a rank">,
     Option<"reduceEvery", "reduce-every", "std::string", "\"micro-step\"", "Stage 2: reduce gradients every micro-step, or once a step">,
     Option<"lossMean", "loss-mean", "std::string", "\"step\"", "What the mean loss divides by: step, micro-step or rank">,
-    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw, adam or sgd">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw, adam, sgd or lion">,
     Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment">,
-    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment">,
+    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment, or of lion's only one">,
     Option<"eps", "eps", "double", "1e-8", "Added to the root of the second moment">,
     Option<"weightDecay", "weight-decay", "double", "0.0", "Weight decay">,
     Option<"momentum", "momentum", "double", "0.0", "Momentum of sgd">,
-    Option<"clip", "clip", "double", "0.0", "Bound on the global gradient norm; 0 for none">
+    Option<"clip", "clip", "double", "0.0", "Bound on the global gradient norm; 0 for none">,
+    Option<"groups", "groups", "std::string", "\"\"", "Parameters with a rate or decay of their own, by name: *.bias:lr=0.5,weight-decay=0;…, where lr is a factor">
   ];
   let dependentDialects = ["::zero::ir::ZeroDialect", "::zero::nn::NNDialect", "::mlir::LLVM::LLVMDialect",
       "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -9,7 +9,8 @@
 // `@count` the loss is no mean over labels, and the seed is 1 ÷ A.
 //
 // Sources of the update rules: torch.optim.AdamW, Adam and SGD; Loshchilov and Hutter,
-// arXiv 1711.05101, algorithm 2; Kingma and Ba, arXiv 1412.6980, algorithm 1.
+// arXiv 1711.05101, algorithm 2; Kingma and Ba, arXiv 1412.6980, algorithm 1; Chen et al.,
+// arXiv 2302.06675, algorithm 2, for Lion.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_REFERENCE_REFERENCETRAINER_H
@@ -22,16 +23,24 @@
 
 namespace zero::reference {
 
-enum class OptimizerKind { AdamW, Adam, Sgd };
+enum class OptimizerKind { AdamW, Adam, Sgd, Lion };
+
+/// Where a parameter departs from the rest.
+struct ParameterRule {
+  double lrScale = 1.0;              // a factor of the rate
+  std::optional<double> weightDecay; // in place of the optimizer's, whatever the rank
+};
 
 struct Optimizer {
   OptimizerKind kind = OptimizerKind::AdamW;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8; // AdamW, Adam
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8; // AdamW, Adam; Lion has no eps
   double momentum = 0.0;                         // Sgd
-  /// On parameters that decay (rank ≥ 2, unless `nn.param` says otherwise). AdamW multiplies the
-  /// weight by 1 − lr·weightDecay first; Adam and Sgd add weightDecay·p to the gradient.
+  /// On parameters that decay (rank ≥ 2, unless `nn.param` says otherwise). AdamW and Lion
+  /// multiply the weight by 1 − lr·weightDecay first; Adam and Sgd add weightDecay·p to the
+  /// gradient.
   double weightDecay = 0.0;
-  double clip = 0.0; // bound on the global gradient norm; 0 for none
+  double clip = 0.0;                         // bound on the global gradient norm; 0 for none
+  llvm::StringMap<ParameterRule> rules = {}; // by the parameter's name
 };
 
 struct StepResult {
@@ -57,8 +66,9 @@ public:
   void setDropoutSeed(uint64_t seed) { dropoutSeed = seed; }
 
   /// One step on `batches[micro-step][argument]`, in the order of `@joint`'s arguments without the
-  /// seed and what keys dropout. Fails with a diagnostic on what the interpreter refuses, and on a loss or gradient that
-  /// is not finite: step and first parameter are named, and the weights are as before the step.
+  /// seed and what keys dropout. Fails with a diagnostic on what the interpreter refuses, and on a
+  /// loss or gradient that is not finite: step and first parameter are named, and the weights are
+  /// as before the step.
   mlir::FailureOr<StepResult> step(llvm::ArrayRef<llvm::SmallVector<Array>> batches);
 
   const Parameters &parameters() const { return weights; }

@@ -75,15 +75,34 @@ void printPlace(AsmPrinter &printer, PlaceAttr place) {
     printer << ' ' << place.getValue();
 }
 
+/// `decay group 1`: what a range says of its elements.
+FailureOr<RangeAttr> parseRangeOf(AsmParser &parser, int64_t begin, int64_t end) {
+  FailureOr<bool> decay = parseEither(parser, "decay", "no_decay");
+  int64_t group = -1;
+  if (failed(decay))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("group"))) {
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(group))
+      return failure();
+    if (group < 0)
+      return parser.emitError(loc) << "expects a group of at least 0, got " << group;
+  }
+  return RangeAttr::get(parser.getContext(), begin, end, *decay, group);
+}
+
+void printRangeOf(AsmPrinter &printer, RangeAttr range) {
+  printer << (range.getDecay() ? " decay" : " no_decay");
+  if (range.getGroup() >= 0)
+    printer << " group " << range.getGroup();
+}
+
 FailureOr<RangeAttr> parseRange(AsmParser &parser) {
   int64_t begin = 0, end = 0;
   if (parser.parseLSquare() || parser.parseInteger(begin) || parser.parseComma() ||
       parser.parseInteger(end) || parser.parseRParen())
     return failure();
-  FailureOr<bool> decay = parseEither(parser, "decay", "no_decay");
-  if (failed(decay))
-    return failure();
-  return RangeAttr::get(parser.getContext(), begin, end, *decay);
+  return parseRangeOf(parser, begin, end);
 }
 
 template <typename ParseElement>
@@ -136,15 +155,16 @@ Attribute RangeAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess() || parser.parseInteger(begin) || parser.parseKeyword("to") ||
       parser.parseInteger(end))
     return {};
-  FailureOr<bool> decay = parseEither(parser, "decay", "no_decay");
-  if (failed(decay) || parser.parseGreater())
+  FailureOr<RangeAttr> range = parseRangeOf(parser, begin, end);
+  if (failed(range) || parser.parseGreater())
     return {};
-  return RangeAttr::get(parser.getContext(), begin, end, *decay);
+  return *range;
 }
 
 void RangeAttr::print(AsmPrinter &printer) const {
-  printer << '<' << getBegin() << " to " << getEnd() << (getDecay() ? " decay" : " no_decay")
-          << '>';
+  printer << '<' << getBegin() << " to " << getEnd();
+  printRangeOf(printer, *this);
+  printer << '>';
 }
 
 ParseResult parseHeldList(OpAsmParser &parser, ArrayAttr &held) {
@@ -176,8 +196,8 @@ ParseResult parseRanges(OpAsmParser &parser, ArrayAttr &ranges) {
 void printRanges(OpAsmPrinter &printer, Operation *, ArrayAttr ranges) {
   printer << '{';
   llvm::interleaveComma(ranges.getAsRange<RangeAttr>(), printer, [&](RangeAttr range) {
-    printer << '[' << range.getBegin() << ", " << range.getEnd() << ") "
-            << (range.getDecay() ? "decay" : "no_decay");
+    printer << '[' << range.getBegin() << ", " << range.getEnd() << ')';
+    printRangeOf(printer, range);
   });
   printer << '}';
 }

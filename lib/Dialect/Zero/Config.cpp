@@ -24,6 +24,7 @@ constexpr int64_t kMaxRanks = 65536;
 constexpr int64_t kMaxMicroSteps = int64_t(1) << 20;
 constexpr int64_t kMaxBucketBytes = int64_t(1) << 50;
 constexpr int64_t kMaxThreads = 4096;
+constexpr StringLiteral kGroups = "groups";
 
 /// Calls visitor(name, field) for each entry. `reduce_every` is spelled as its flag is.
 template <typename ConfigT, typename Visitor> void visit(ConfigT &config, Visitor &&visitor) {
@@ -75,6 +76,47 @@ struct Reader {
     return "";
   }
 };
+
+std::optional<ParameterGroup> readGroup(Attribute entry) {
+  auto fields = dyn_cast<DictionaryAttr>(entry);
+  if (!fields)
+    return std::nullopt;
+  auto pattern = dyn_cast_or_null<StringAttr>(fields.get("pattern"));
+  auto rate = dyn_cast_or_null<FloatAttr>(fields.get("lr"));
+  Attribute decayEntry = fields.get("weight_decay");
+  auto decay = dyn_cast_or_null<FloatAttr>(decayEntry);
+  if (!pattern || !rate || !rate.getType().isF64() || (decayEntry && !decay) ||
+      (decay && !decay.getType().isF64()) || fields.size() != (decay ? 3 : 2))
+    return std::nullopt;
+  ParameterGroup group{pattern.str(), rate.getValueAsDouble(), std::nullopt};
+  if (decay)
+    group.weightDecay = decay.getValueAsDouble();
+  return group;
+}
+
+/// The one entry that may be missing.
+std::string readGroups(Attribute entry, std::vector<ParameterGroup> &groups) {
+  auto list = dyn_cast<ArrayAttr>(entry);
+  for (Attribute element : list ? list.getValue() : ArrayRef<Attribute>())
+    if (std::optional<ParameterGroup> group = readGroup(element))
+      groups.push_back(std::move(*group));
+  if (list && !list.empty() && groups.size() == list.size())
+    return "";
+  return "a list of {lr = f64, pattern = string} with or without weight_decay = f64";
+}
+
+Attribute writeGroups(Builder &builder, const std::vector<ParameterGroup> &groups) {
+  SmallVector<Attribute> list;
+  for (const ParameterGroup &group : groups) {
+    NamedAttrList fields;
+    fields.set("pattern", builder.getStringAttr(group.pattern));
+    fields.set("lr", builder.getF64FloatAttr(group.lrScale));
+    if (group.weightDecay)
+      fields.set("weight_decay", builder.getF64FloatAttr(*group.weightDecay));
+    list.push_back(fields.getDictionary(builder.getContext()));
+  }
+  return builder.getArrayAttr(list);
+}
 
 struct Writer {
   Builder &builder;
@@ -133,11 +175,14 @@ std::string Config::check() const {
         checkRange("bucket-bytes", bucketBytes, 1, kMaxBucketBytes),
         checkRange("threads-per-rank", threadsPerRank, 1, kMaxThreads),
         checkWord("loss-mean", lossMean, {"step", "micro-step", "rank"}),
-        checkWord("optimizer", optimizer, {"adamw", "adam", "sgd"}), checkBelowOne("beta1", beta1),
-        checkBelowOne("beta2", beta2), checkNotNegative("eps", eps),
+        checkWord("optimizer", optimizer, {"adamw", "adam", "sgd", "lion"}),
+        checkBelowOne("beta1", beta1), checkBelowOne("beta2", beta2), checkNotNegative("eps", eps),
         checkNotNegative("weight-decay", weightDecay), checkNotNegative("momentum", momentum),
         checkNotNegative("clip", clip)})
     if (!problem.empty())
+      return problem;
+  for (const ParameterGroup &group : groups)
+    if (std::string problem = ir::check(group); !problem.empty())
       return problem;
   return "";
 }
@@ -165,9 +210,15 @@ std::optional<Config> Config::get(ModuleOp module) {
     problem = message("expects zero.config to hold ", want, " '", name, "', got ");
     problem += entry ? message(entry) : "none";
   });
+  if (Attribute entry = entries.get(kGroups)) {
+    ++known;
+    std::string want = readGroups(entry, config.groups);
+    if (!want.empty() && problem.empty())
+      problem = message("expects zero.config to hold ", want, " '", kGroups, "', got ", entry);
+  }
   if (problem.empty() && known != entries.size())
     for (NamedAttribute entry : entries) {
-      bool found = false;
+      bool found = entry.getName() == kGroups;
       visit(config, [&](StringRef name, auto &) { found |= entry.getName() == name; });
       if (!found && problem.empty())
         problem = message("expects no entry '", entry.getName().getValue(), "' in zero.config");
@@ -185,6 +236,8 @@ void Config::set(ModuleOp module) const {
   NamedAttrList entries;
   visit(*this,
         [&](StringRef name, const auto &field) { entries.set(name, Writer{builder}(field)); });
+  if (!groups.empty())
+    entries.set(kGroups, writeGroups(builder, groups));
   module->setAttr(kAttrName, entries.getDictionary(module.getContext()));
 }
 

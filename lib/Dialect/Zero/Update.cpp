@@ -2,6 +2,8 @@
 
 #include "Symbols.h"
 
+#include "zero/Dialect/Zero/Config.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -24,6 +26,14 @@ LogicalResult NormOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// Of the module's zero.config; what else is wrong with that, the passes say that read it.
+static int64_t countGroups(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto config = module ? module->getAttrOfType<DictionaryAttr>(Config::kAttrName) : nullptr;
+  auto groups = config ? config.getAs<ArrayAttr>("groups") : nullptr;
+  return groups ? groups.size() : 0;
+}
+
 LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto bucket = lookup<BucketOp>(*this, getBucketAttr(), symbols); // (C2)
   if (!bucket || !lookup<CellOp>(*this, getNormAttr(), symbols))
@@ -32,6 +42,11 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (slots.size() != getRanges().size()) // (C1)
     return emitOpError() << "expects one range for each of " << slots.size() << " slots, got "
                          << getRanges().size();
+  int64_t groups = countGroups(*this);
+  for (auto range : getRanges().getAsRange<RangeAttr>())
+    if (range.getGroup() >= groups) // (C3)
+      return emitOpError() << "expects a group of zero.config, which has " << groups << ", got "
+                           << range.getGroup();
   for (auto [slot, range] : llvm::zip(slots, getRanges().getAsRange<RangeAttr>())) {
     int64_t begin = slot.getOffset();
     int64_t end = begin + countElements(slot.getTensorType()).value_or(0);

@@ -14,7 +14,8 @@ ArrayAttr makeRanges(Sharded &sharded, ir::BucketOp bucket) {
   for (auto slot : bucket.getSlots().front().getOps<ir::SlotOp>()) {
     int64_t begin = slot.getOffset(), end = begin + slot.getTensorType().getNumElements();
     bool decays = sharded.params.lookup(slot.getParamAttr()).decays();
-    ranges.push_back(ir::RangeAttr::get(context, begin, end, decays));
+    int64_t group = ir::groupOf(sharded.config.groups, slot.getParam());
+    ranges.push_back(ir::RangeAttr::get(context, begin, end, decays, group));
   }
   return ArrayAttr::get(context, ranges);
 }

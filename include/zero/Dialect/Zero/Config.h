@@ -7,6 +7,8 @@
 #ifndef ZERO_DIALECT_ZERO_CONFIG_H
 #define ZERO_DIALECT_ZERO_CONFIG_H
 
+#include "zero/Dialect/Zero/Groups.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -25,8 +27,9 @@ struct Config {
   int64_t threadsPerRank = 1;
   bool reduceEveryStep = false;    // stage 2: keep full gradients over the micro-steps
   std::string lossMean = "step";   // step, micro-step, rank
-  std::string optimizer = "adamw"; // adamw, adam, sgd
+  std::string optimizer = "adamw"; // adamw, adam, sgd, lion
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0.0, momentum = 0.0, clip = 0.0;
+  std::vector<ParameterGroup> groups; // no entry where there are none
 
   /// Reads the module's `zero.config`. Nothing, with an error on the module, where it is missing
   /// ("expects zero.config: run zero-configure first") or holds a wrong or out-of-range entry.

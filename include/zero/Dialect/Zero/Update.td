@@ -23,14 +23,14 @@ def Zero_UpdateOp : Zero_UserOp<"update", [MemoryEffects<[MemRead<GradState>, Me
   let summary = "Updates a bucket's owned elements; predicated on the agreed finite norm and loss.";
   let description = [{
     The ranges are constant over the full bucket; the runtime meets them with the rank's pieces.
-    The optimizer and its constants stand in `zero.config`.
+    The optimizer, its constants and the groups stand in `zero.config`.
 
     Example:
     ```mlir
     zero.update @b0 by @norm {[0, 24) decay, [32, 36) no_decay}
     ```
     Constraints: (C1) ranges are ascending, without overlap, and are exactly the bucket's slots; (C2) bucket and
-    cell exist.
+    cell exist; (C3) a range's group is one of `zero.config`.
   }];
   let arguments = (ins FlatSymbolRefAttr:$bucket, FlatSymbolRefAttr:$norm,
       TypedArrayAttrBase<Zero_RangeAttr, "ranges">:$ranges, UnitAttr:$replicated);

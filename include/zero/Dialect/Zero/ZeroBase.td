@@ -96,11 +96,15 @@ def Zero_PlaceAttr : AttrDef<Zero_Dialect, "Place"> {
 }
 def Zero_RangeAttr : AttrDef<Zero_Dialect, "Range"> {
   let mnemonic = "range";
-  let summary = "Elements [begin, end) of a bucket and whether they are decayed.";
+  let summary = "Elements [begin, end) of a bucket, whether they are decayed, and their group.";
   let description = [{
-    Example: `#zero.range<0 to 24 decay>`; in the list of a `zero.update`, `[0, 24) decay`.
+    `group` counts the groups of `zero.config` from 0; -1 is none.
+
+    Example: `#zero.range<0 to 24 decay>`; in the list of a `zero.update`, `[0, 24) decay`. With a
+    group `#zero.range<0 to 24 decay group 1>` and `[0, 24) decay group 1`.
   }];
-  let parameters = (ins "int64_t":$begin, "int64_t":$end, "bool":$decay);
+  let parameters = (ins "int64_t":$begin, "int64_t":$end, "bool":$decay,
+      DefaultValuedParameter<"int64_t", "-1">:$group);
   let hasCustomAssemblyFormat = 1;
 }
 
