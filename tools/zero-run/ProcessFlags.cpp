@@ -23,8 +23,8 @@ Text rankTimeout("rank-timeout", cl::init("1800"), cl::value_desc("seconds"),
 /// Paths that may differ from machine to machine; what lies there may not.
 constexpr llvm::StringLiteral kInputs[] = {"data", "weights", "config", "eval-data"};
 /// What concerns rank 0 alone, or nobody else.
-constexpr llvm::StringLiteral kOwn[] = {"save",   "export",       "log",  "report", "profile",
-                                        "poison", "rank-timeout", "help", "version"};
+constexpr llvm::StringLiteral kOwn[] = {"log",          "report", "profile", "poison",
+                                        "rank-timeout", "help",   "version"};
 
 /// The value as text; all of Zero's flags are Text, Switch or a list of texts.
 std::string valueOf(cl::Option &option) {
