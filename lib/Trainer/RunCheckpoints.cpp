@@ -161,8 +161,10 @@ llvm::Expected<RunPosition> RunCheckpoints::resume(zrt::Session &session) {
   CheckpointManifest here = identify(session.program(), options);
   if (llvm::Error error = expectSameModel(source->path(), manifest, here))
     return std::move(error);
-  if (llvm::Error error = expectSameBatch(source->path(), manifest, session.program()))
-    return std::move(error);
+  // Where weights are only exported, no position in the data follows.
+  if (!options.data.empty() || folder)
+    if (llvm::Error error = expectSameBatch(source->path(), manifest, session.program()))
+      return std::move(error);
   if (llvm::Error error = expectSameOptimizer(source->path(), manifest, here))
     return std::move(error);
   for (const zrt::Bucket &bucket : session.program().buckets)
