@@ -30,7 +30,7 @@ void expectGolden(const std::string &name, int64_t ranks, int64_t stage) {
     EXPECT_EQ(record.lossScale, truth.lossScale) << "step " << i;
     EXPECT_NEAR(record.lr, truth.lr, 1e-15) << "step " << i;
     if (!truth.skipped)
-      EXPECT_NEAR(record.gradNorm.value_or(NAN), truth.gradNorm, 2e-2 * truth.gradNorm)
+      EXPECT_NEAR(record.gradNorm.value_or(NAN), truth.gradNorm, 1e-2 * truth.gradNorm)
           << "step " << i;
   }
 }
@@ -55,8 +55,8 @@ void expectSame(const Outcome &outcome, const Outcome &first) {
   }
 }
 
-// Smaller than most parameters, a few parameters, and larger than the model.
-constexpr int64_t kBucketBytes[] = {64, 4 << 10, 1 << 20};
+// Smaller than most parameters, and larger than the model.
+constexpr int64_t kBucketBytes[] = {64, 1 << 20};
 
 void expectSameAtAllStages(const std::string &name, Variant run) {
   const GoldenCase &golden = goldenCase(name);
@@ -74,21 +74,18 @@ void expectSameAtAllStages(const std::string &name, Variant run) {
     }
 }
 
-TEST(SameBitsPrecision, N1_BF16) {
-  for (int64_t ranks : {2, 3})
-    expectSameAtAllStages("gpt2-bf16", {.ranks = ranks, .steps = 4});
-}
+TEST(SameBitsPrecision, N1_BF16) { expectSameAtAllStages("gpt2-bf16", {.ranks = 3, .steps = 4}); }
 // Steps 0 to 4 overflow; 5 and 6 are taken.
 TEST(SameBitsPrecision, N1_F16WithSkippedSteps) {
   expectSameAtAllStages("gpt2-f16", {.ranks = 3, .steps = 7});
 }
 // Buckets of bf16 matrices and of f32 norms, interleaved.
 TEST(SameBitsPrecision, N1_BF16WithKeptNorms) {
-  expectSameAtAllStages("gpt2-bf16", {.ranks = 4, .steps = 4, .keepF32 = "*.ln_*"});
+  expectSameAtAllStages("gpt2-bf16", {.ranks = 4, .steps = 3, .keepF32 = "*.ln_*"});
 }
 // f32 gradients of bf16 weights.
 TEST(SameBitsPrecision, N1_BF16WithF32Gradients) {
-  expectSameAtAllStages("gpt2-bf16", {.ranks = 3, .steps = 4, .gradDtype = "f32"});
+  expectSameAtAllStages("gpt2-bf16", {.ranks = 3, .steps = 3, .gradDtype = "f32"});
 }
 TEST(SameBitsPrecision, N1_BF16Sgd) {
   GoldenCase golden = goldenCase("mlp");
@@ -137,17 +134,28 @@ TEST(SameBitsPrecision, PoisonedMemory) {
   }
 }
 
-// The f32 master goes on where bf16 weights stand still: a thousand steps of 2^-12 of the weight
-// are none of them a step of bf16.
-TEST(GoldenPrecision, MastersKeepSmallSteps) {
-  const GoldenCase &golden = goldenCase("mlp");
-  Outcome shortOne = train(golden, {.ranks = 2, .stage = 3, .dtype = "bf16"});
-  Outcome wide = train(golden, {.ranks = 2, .stage = 3});
-  ASSERT_EQ(shortOne.error + wide.error, "");
-  double first = wide.records.front().loss.value(), last = wide.records.back().loss.value();
-  EXPECT_LT(last, 0.9 * first);
-  EXPECT_NEAR(shortOne.records.back().loss.value(), last, 2e-2 * last);
-  EXPECT_LE(weightDistance(shortOne.weights, wide.weights), 2e-2);
+// A step of 1e-5 is far below half a digit of a bf16 weight of 0.1 (2.4e-4): only masters add such
+// steps up, and come where an f32 run comes.
+TEST(GoldenPrecision, MastersAddUpSmallSteps) {
+  GoldenCase golden = goldenCase("mlp");
+  golden.options.schedule.peak = 1e-5;
+  // Weights that are not trained have no master.
+  auto trained = [&](const Variant &run) {
+    Outcome outcome = train(golden, run);
+    EXPECT_EQ(outcome.error, "");
+    std::erase_if(outcome.weights, [](const auto &entry) {
+      return llvm::StringRef(entry.first).starts_with("frozen") || entry.first == "unused";
+    });
+    return outcome.weights;
+  };
+  Weights before = trained({.ranks = 2, .stage = 3, .steps = 0});
+  Weights after = trained({.ranks = 2, .stage = 3});
+  Weights shortAfter = trained({.ranks = 2, .stage = 3, .dtype = "bf16"});
+  EXPECT_EQ(firstDifference(trained({.ranks = 2, .stage = 3, .steps = 0, .dtype = "bf16"}), before),
+            "");
+  double moved = weightDistance(after, before);
+  EXPECT_GT(moved, 1e-4);
+  EXPECT_LE(weightDistance(shortAfter, after), 0.1 * moved);
 }
 
 } // namespace

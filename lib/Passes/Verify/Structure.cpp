@@ -129,6 +129,30 @@ LogicalResult verifyMode(ir::AccumulateOp accumulate, ir::SegmentOp segment, boo
   return success();
 }
 
+/// Weights have the bucket's type, gradients that or f32, and what the optimizer keeps is f32;
+/// 16-bit weights are updated through a master.
+LogicalResult verifyStateTypes(ir::StateOp state, ir::BucketOp bucket) {
+  Type element = bucket.getElementType(), f32 = Float32Type::get(state.getContext());
+  for (auto held : state.getHeld().getAsRange<ir::HeldAttr>()) {
+    bool isParam = held.getKind() == ir::StateKind::Param;
+    bool isGradient =
+        held.getKind() == ir::StateKind::Grad || held.getKind() == ir::StateKind::GradAccum;
+    if (held.getType() == (isParam ? element : f32) || (isGradient && held.getType() == element))
+      continue;
+    InFlightDiagnostic error = state.emitOpError() << "(M2) expects to hold "
+                                                   << stringifyStateKind(held.getKind()) << " in ";
+    error << (isParam ? element : f32);
+    if (isGradient && element != f32)
+      error << " or " << element;
+    return error << ", got " << held.getType();
+  }
+  bool needed = element != f32 && state.findGradient();
+  if (bool(state.find(ir::StateKind::Master)) == needed)
+    return success();
+  return state.emitOpError() << "(M2) expects " << (needed ? "a" : "no") << " master of weights in "
+                             << element;
+}
+
 } // namespace
 
 LogicalResult verifyModule(ModuleOp module) {
@@ -139,6 +163,10 @@ LogicalResult verifyModule(ModuleOp module) {
     if (static_cast<int64_t>(bucket.getRanks()) != config->ranks)
       return bucket.emitOpError() << "expects the " << config->ranks
                                   << " ranks of zero.config, got " << bucket.getRanks();
+  SymbolTable symbols(module);
+  for (auto state : module.getOps<ir::StateOp>())
+    if (failed(verifyStateTypes(state, symbols.lookup<ir::BucketOp>(state.getBucket()))))
+      return failure();
   for (auto segment : module.getOps<ir::SegmentOp>()) {
     int64_t want = segment.getSymName() == "micro_step" ? config->microSteps : 1;
     if (static_cast<int64_t>(segment.getTimes()) != want)

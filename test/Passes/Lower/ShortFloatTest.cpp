@@ -119,6 +119,33 @@ TEST_P(ShortFloats, N0_bitsDependOnOperandBitsAlone) {
 }
 
 const Case kCases[] = {
+    {"dropoutAndResidual", R"(
+zero.kernel @k(%x: tensor<2x3x24xSHORT>, %h: tensor<2x3x24xSHORT>, %r: tensor<4xi32>, %s: tensor<1xi32>) -> tensor<2x3x24xSHORT> kind generated {
+  %0 = nn.dropout %x rate 0.3 keyed by %r, %s samples 2 : tensor<2x3x24xSHORT>
+  %1 = nn.add %0, %h : (tensor<2x3x24xSHORT>, tensor<2x3x24xSHORT>) -> tensor<2x3x24xSHORT>
+  zero.yield %1 : tensor<2x3x24xSHORT>
+})"},
+    {"patchesOfImages", R"(
+zero.kernel @k(%x: tensor<2x5x6x3xSHORT>) -> tensor<2x3x6x3x9xSHORT> kind generated {
+  %0 = nn.patches %x window [3, 3] strides [2, 1] padding [1, 1, 1, 1] : (tensor<2x5x6x3xSHORT>) -> tensor<2x3x6x3x9xSHORT>
+  zero.yield %0 : tensor<2x3x6x3x9xSHORT>
+})"},
+    {"patchesGrad", R"(
+zero.kernel @k(%dp: tensor<2x3x6x3x9xSHORT>) -> tensor<2x5x6x3xSHORT> kind generated {
+  %0 = nn.patches_grad %dp window [3, 3] strides [2, 1] padding [1, 1, 1, 1] into [5, 6] : (tensor<2x3x6x3x9xSHORT>) -> tensor<2x5x6x3xSHORT>
+  zero.yield %0 : tensor<2x5x6x3xSHORT>
+})"},
+    {"pools", R"(
+zero.kernel @k(%x: tensor<2x4x6x17xSHORT>) -> (tensor<2x2x3x17xSHORT>, tensor<2x2x3x17xSHORT>) kind generated {
+  %0 = nn.max_pool %x window [2, 2] strides [2, 2] : (tensor<2x4x6x17xSHORT>) -> tensor<2x2x3x17xSHORT>
+  %1 = nn.avg_pool %x window [2, 2] strides [2, 2] : (tensor<2x4x6x17xSHORT>) -> tensor<2x2x3x17xSHORT>
+  zero.yield %0, %1 : tensor<2x2x3x17xSHORT>, tensor<2x2x3x17xSHORT>
+})"},
+    {"maxPoolGrad", R"(
+zero.kernel @k(%x: tensor<2x5x5x17xSHORT>, %y: tensor<2x2x2x17xSHORT>, %dy: tensor<2x2x2x17xSHORT>) -> tensor<2x5x5x17xSHORT> kind generated {
+  %0 = nn.max_pool_grad %x, %y, %dy window [3, 3] strides [2, 2] : (tensor<2x5x5x17xSHORT>, tensor<2x2x2x17xSHORT>, tensor<2x2x2x17xSHORT>) -> tensor<2x5x5x17xSHORT>
+  zero.yield %0 : tensor<2x5x5x17xSHORT>
+})"},
     {"chain", R"(
 zero.kernel @k(%x: tensor<3x7x5xSHORT>, %y: tensor<5xSHORT>) -> tensor<3x7x5xSHORT> kind generated {
   %0 = nn.add %x, %y : (tensor<3x7x5xSHORT>, tensor<5xSHORT>) -> tensor<3x7x5xSHORT>
@@ -163,6 +190,24 @@ zero.kernel @k(%x: tensor<2x35x19xSHORT>, %w: tensor<19xf32>, %dy: tensor<2x35x1
   %3 = nn.reduce_sum %dy over [0, 1] : (tensor<2x35x19xSHORT>) -> tensor<19xSHORT>
   %4 = nn.add %0, %dh : (tensor<2x35x19xSHORT>, tensor<2x35x19xSHORT>) -> tensor<2x35x19xSHORT>
   zero.yield %2, %3, %4 : tensor<19xf32>, tensor<19xSHORT>, tensor<2x35x19xSHORT>
+})"},
+    {"rmsNormWithF32Weights", R"(
+zero.kernel @k(%x: tensor<5x37xSHORT>, %r: tensor<5x37xSHORT>, %w: tensor<37xf32>) -> (tensor<5x37xSHORT>, tensor<5x37xSHORT>) kind generated {
+  %s = nn.add %x, %r : (tensor<5x37xSHORT>, tensor<5x37xSHORT>) -> tensor<5x37xSHORT>
+  %y = nn.rms_norm %s, %w eps 1.0e-6 : (tensor<5x37xSHORT>, tensor<37xf32>) -> tensor<5x37xSHORT>
+  zero.yield %s, %y : tensor<5x37xSHORT>, tensor<5x37xSHORT>
+})"},
+    {"rmsNormGradWithF32Weights", R"(
+zero.kernel @k(%x: tensor<70x19xSHORT>, %w: tensor<19xf32>, %dy: tensor<70x19xSHORT>) -> (tensor<19xf32>, tensor<70x19xSHORT>) kind generated {
+  %0 = nn.rms_norm_grad_input %x, %w, %dy eps 1.0e-6 : (tensor<70x19xSHORT>, tensor<19xf32>, tensor<70x19xSHORT>) -> tensor<70x19xSHORT>
+  %1 = nn.rms_norm_grad_weight %x, %dy eps 1.0e-6 : (tensor<70x19xSHORT>, tensor<70x19xSHORT>) -> tensor<19xSHORT>
+  %2 = nn.convert %1 to f32 : tensor<19xSHORT>
+  zero.yield %2, %0 : tensor<19xf32>, tensor<70x19xSHORT>
+})"},
+    {"rotary", R"(
+zero.kernel @k(%x: tensor<2x5x3x14xSHORT>) -> tensor<2x5x3x14xSHORT> kind generated {
+  %y = nn.rotary %x frequencies [1.0, 0.9, 0.7, 0.3, 0.1, 0.05, 0.01] : tensor<2x5x3x14xSHORT>
+  zero.yield %y : tensor<2x5x3x14xSHORT>
 })"},
     {"softmax", R"(
 zero.kernel @k(%x: tensor<7x33xSHORT>, %dy: tensor<7x33xSHORT>) -> (tensor<7x33xSHORT>, tensor<7x33xSHORT>) kind generated {
