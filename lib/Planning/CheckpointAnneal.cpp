@@ -1,0 +1,357 @@
+//===- CheckpointAnneal.cpp - the search for cheap sequences ---------------===//
+//
+// The energy of a sequence is its cost plus λ times its excess over the budget,
+// λ steered so that some of the steps are within the budget and some are not.
+// Moves:
+//   evict    drop a value that is live at a slot above the budget, and compute it
+//            again before its next use; where that keeps an input live for longer,
+//            above the budget, go on with the input
+//   extend   the same for an input of a recomputation that is kept for it alone
+//   remove   take out a recomputation, and those that served it alone; perhaps
+//            evict something else instead
+//   shift    move a recomputation between its neighbours
+//
+// The threshold of acceptance is drawn before the move, so that a move whose cost
+// alone passes it ends early. Cycles of annealing grow in length; every other one
+// starts from the best sequence so far.
+//
+//===----------------------------------------------------------------------===//
+#include "CheckpointAnneal.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#pragma STDC FP_CONTRACT OFF // the same bits with and without fused multiply-add
+
+namespace zero::planning::checkpoint {
+namespace {
+
+/// splitmix64 (Steele, Lea, Flood, 2014).
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+  uint64_t next() {
+    uint64_t z = state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  double unit() { return double(next() >> 11) * 0x1p-53; }
+  int32_t below(int64_t bound) { return int32_t((next() >> 32) * uint64_t(bound) >> 32); }
+
+private:
+  uint64_t state;
+};
+
+/// −ln u for a uniform u, from IEEE operations alone: ln (1 + x) / (1 − x) = 2 (x + x³/3 + …).
+double exponential(Random &random) {
+  double u = random.unit() + 0x1p-54;
+  uint64_t bits = std::bit_cast<uint64_t>(u);
+  int64_t exponent = int64_t(bits >> 52) - 1023;
+  double mantissa = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFFu) | 0x3FF0000000000000u);
+  double x = (mantissa - 1) / (mantissa + 1), square = x * x, sum = 0;
+  for (int k = 15; k >= 1; k -= 2)
+    sum = sum * square + 1.0 / k;
+  return -(double(exponent) * 0.6931471805599453 + 2 * x * sum);
+}
+
+/// What the best prototype did; `n` scales the heat.
+constexpr int64_t kFirstCycle = 60'000;
+constexpr double kCycleGrowth = 1.35, kHeat = 0.35;
+constexpr double kCycleHeats[] = {1, .3, 3, .3, 1, .5};
+constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
+constexpr size_t kMaxChanges = 14; // in one move
+constexpr int32_t kMaxDepth = 20;
+
+template <typename Int> class Annealer {
+public:
+  Annealer(const Graph &graph, const AnnealOptions &options)
+      : graph(graph), options(options), random(options.seed),
+        sequence(graph, graph.size < 4000 ? 4 : 2),
+        lambda(double(std::max<int64_t>(graph.baseCost, 1)) /
+               (double(graph.size) * double(std::max<int64_t>(graph.budget, 1)))),
+        costBias(0.02 * double(graph.baseCost) / graph.size + 1e-9) {}
+
+  Found run(const std::vector<int32_t> &start);
+
+private:
+  struct Victim {
+    int32_t node = -1, nextUse = 0;
+  };
+  double energy() const {
+    return double(sequence.cost() - graph.baseCost) + lambda * double(sequence.excess());
+  }
+  void keepIfBest();
+  void cycle(int64_t moves, double heat);
+  bool step();
+  bool evictSomewhere();
+  bool removeOne(int32_t slot);
+  bool extendOne();
+  bool shiftOne();
+  bool recompute(int32_t node, int32_t before, int32_t depth);
+  int32_t slotAbove(int32_t low, int32_t high);
+  Victim victimAt(int32_t slot, int32_t wanted);
+  int32_t firstUse(int32_t node, int32_t after) const;
+
+  const Graph &graph;
+  const AnnealOptions &options;
+  Random random;
+  Sequence<Int> sequence;
+  double lambda, costBias;
+  double current = 0, threshold = 0;
+  size_t moveBegin = 0;
+  Found best;
+  int32_t sinceSteering = 0, fitting = 0;
+  std::vector<int32_t> pending;
+};
+
+template <typename Int> void Annealer<Int>::keepIfBest() {
+  if (sequence.excess() > 0 || sequence.cost() >= best.cost)
+    return;
+  best = {sequence.computations(), sequence.cost()};
+}
+
+/// The first use of `node`'s value after slot `after`, before its next instance; -1 for none, or
+/// where it is used at `after` itself.
+template <typename Int> int32_t Annealer<Int>::firstUse(int32_t node, int32_t after) const {
+  int32_t first = INT32_MAX;
+  for (int32_t reader : graph.readers(node)) {
+    const auto &list = sequence.instances(reader);
+    for (int32_t k = int32_t(list.size()) - 1; k >= 0 && list[k].slot >= after; --k) {
+      if (list[k].slot == after)
+        return -1;
+      first = std::min(first, list[k].slot);
+    }
+  }
+  return first == INT32_MAX ? -1 : first;
+}
+
+/// A slot of [low, high) above the budget; -1 where there seems to be none.
+template <typename Int> int32_t Annealer<Int>::slotAbove(int32_t low, int32_t high) {
+  for (int32_t tries = 0; tries < 40; ++tries)
+    if (int32_t slot = low + random.below(high - low); sequence.isAbove(slot))
+      return slot;
+  int32_t begin = low + random.below(high - low);
+  for (int32_t slot = begin; slot < high; ++slot)
+    if (sequence.isAbove(slot))
+      return slot;
+  for (int32_t slot = low; slot < begin; ++slot)
+    if (sequence.isAbove(slot))
+      return slot;
+  return -1;
+}
+
+/// A value that lies idle at `slot`, drawn by bytes a cost from up to `wanted`.
+template <typename Int>
+typename Annealer<Int>::Victim Annealer<Int>::victimAt(int32_t slot, int32_t wanted) {
+  Victim victim;
+  double most = -1;
+  for (int32_t tries = 0, found = 0; tries < 60 && found < wanted; ++tries) {
+    int32_t node = random.below(graph.size);
+    const auto &list = sequence.instances(node);
+    if (list[0].slot >= slot)
+      continue;
+    int32_t k = list.size() == 1 ? 0 : sequence.before(node, slot);
+    if (list[k].end <= slot)
+      continue;
+    int32_t use = firstUse(node, slot);
+    if (use < 0)
+      continue;
+    ++found;
+    double weight =
+        random.unit() * double(graph.bytes[node]) / (double(graph.cost[node]) + costBias);
+    if (weight > most) {
+      most = weight;
+      victim = {node, use};
+    }
+  }
+  return victim;
+}
+
+template <typename Int> bool Annealer<Int>::recompute(int32_t node, int32_t before, int32_t depth) {
+  if (sequence.mark() - moveBegin > kMaxChanges ||
+      double(sequence.cost() + graph.cost[node] - graph.baseCost) > current + threshold)
+    return false;
+  int32_t slot = sequence.makeRoomBefore(before);
+  if (slot < 0 || sequence.instances(node)[0].slot >= slot)
+    return false;
+  constexpr int32_t kMaxInputs = 64;
+  std::span<const int32_t> inputs = graph.inputs(node);
+  int32_t ends[kMaxInputs];
+  size_t count = std::min<size_t>(inputs.size(), kMaxInputs);
+  for (size_t i = 0; i < count; ++i)
+    ends[i] = sequence.instances(inputs[i])[sequence.before(inputs[i], slot)].end;
+  sequence.insert(node, slot);
+  if (depth >= kMaxDepth)
+    return true;
+  for (size_t i = 0; i < count; ++i) {
+    // Room made for one input may have moved the node; its slot is found again.
+    int32_t input = inputs[i];
+    int32_t here = sequence.at(slot) == node ? slot : slot - 1;
+    if (ends[i] + 1 >= here || !sequence.anyAbove(ends[i] + 1, here) || random.below(8) == 0)
+      continue;
+    if (!recompute(input, here, depth + 1))
+      return false;
+  }
+  return true;
+}
+
+template <typename Int> bool Annealer<Int>::evictSomewhere() {
+  int32_t slot =
+      sequence.excess() > 0 ? slotAbove(0, sequence.slots()) : random.below(sequence.slots());
+  Victim victim = slot < 0 ? Victim{} : victimAt(slot, 4);
+  return victim.node >= 0 && recompute(victim.node, victim.nextUse, 0);
+}
+
+template <typename Int> bool Annealer<Int>::removeOne(int32_t slot) {
+  pending.assign(1, slot);
+  for (int32_t count = 0; !pending.empty() && count < 30; ++count) {
+    int32_t taken = pending.back();
+    pending.pop_back();
+    if (!sequence.isExtra(taken))
+      continue;
+    int32_t node = sequence.at(taken);
+    size_t first = pending.size();
+    for (int32_t input : graph.inputs(node)) {
+      int32_t at = sequence.instances(input)[sequence.before(input, taken)].slot;
+      if (sequence.isExtra(at))
+        pending.push_back(at);
+    }
+    sequence.remove(taken);
+    // Only those that nothing reads any more.
+    size_t kept = first;
+    for (size_t i = first; i < pending.size(); ++i) {
+      int32_t at = pending[i], input = sequence.at(at);
+      if (sequence.instances(input)[sequence.before(input, at + 1)].end == at)
+        pending[kept++] = at;
+    }
+    pending.resize(kept);
+  }
+  return true;
+}
+
+template <typename Int> bool Annealer<Int>::extendOne() {
+  const std::vector<int32_t> &extras = sequence.extras();
+  int32_t slot = extras[random.below(int64_t(extras.size()))], node = sequence.at(slot);
+  std::span<const int32_t> inputs = graph.inputs(node);
+  if (inputs.empty())
+    return false;
+  int32_t input = inputs[random.below(int64_t(inputs.size()))];
+  // Idle since its last other use, if this is its last one.
+  const auto &instance = sequence.instances(input)[sequence.before(input, slot)];
+  if (instance.end != slot || slot - instance.slot < 3)
+    return false;
+  return recompute(input, slot, 0);
+}
+
+template <typename Int> bool Annealer<Int>::shiftOne() {
+  const std::vector<int32_t> &extras = sequence.extras();
+  int32_t slot = extras[random.below(int64_t(extras.size()))], node = sequence.at(slot);
+  int32_t k = sequence.before(node, slot);
+  int32_t low = std::max(sequence.instances(node)[k].slot + 1, slot - 40);
+  int32_t high = firstUse(node, slot);
+  if (high < 0)
+    high = slot;
+  sequence.remove(slot);
+  if (high <= low)
+    return true;
+  int32_t to = low + random.below(high - low);
+  if (sequence.at(to) >= 0)
+    return false;
+  sequence.insert(node, to);
+  return true;
+}
+
+template <typename Int> bool Annealer<Int>::step() {
+  int32_t kind = random.below(20);
+  if (kind < 9 || sequence.extras().empty())
+    return evictSomewhere();
+  if (kind < 11)
+    return extendOne();
+  if (kind < 18) {
+    const std::vector<int32_t> &extras = sequence.extras();
+    int32_t slot = extras[random.below(int64_t(extras.size()))];
+    removeOne(slot);
+    if (kind < 14)
+      return true;
+    for (int32_t repairs = 0; repairs < 2 && sequence.excess() > 0; ++repairs) {
+      int32_t reach = sequence.slots() / 8;
+      int32_t low = std::max(0, slot - reach), high = std::min(sequence.slots(), slot + reach);
+      int32_t above = slotAbove(low, high);
+      if (above < 0)
+        break;
+      Victim victim = victimAt(above, 3);
+      if (victim.node >= 0 && !recompute(victim.node, victim.nextUse, 0))
+        return false;
+    }
+    return true;
+  }
+  return shiftOne();
+}
+
+template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
+  // A sixtieth of the heat at the end, in even steps: the 64th root is six square roots.
+  double decay = 1.0 / 60;
+  for (int i = 0; i < 6; ++i)
+    decay = std::sqrt(decay);
+  for (int64_t move = 0; move < moves; ++move) {
+    if (move > 0 && move % (moves / kHeatSteps + 1) == 0)
+      heat *= decay;
+    threshold = exponential(random) * heat;
+    sequence.forget();
+    moveBegin = 0;
+    double next = 0;
+    bool accepted = step() && (next = energy()) - current <= threshold;
+    if (accepted) {
+      current = next;
+      keepIfBest();
+      if (best.cost <= options.stopAtCost)
+        return;
+    } else {
+      sequence.undo(moveBegin);
+    }
+    if (sequence.isCrowded()) {
+      sequence.assign(sequence.computations());
+      current = energy();
+    }
+    fitting += sequence.excess() == 0;
+    if (++sinceSteering == kMovesPerSteering) {
+      if (fitting < kMovesPerSteering / 10)
+        lambda *= 1.1;
+      else if (fitting > kMovesPerSteering * 2 / 5)
+        lambda /= 1.1;
+      sinceSteering = fitting = 0;
+      current = energy();
+    }
+  }
+}
+
+template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &start) {
+  sequence.assign(start);
+  keepIfBest();
+  double length = kFirstCycle;
+  double unitHeat = kHeat / graph.size * double(graph.baseCost);
+  int64_t left = options.moves;
+  for (int32_t count = 0; left > 0 && best.cost > options.stopAtCost; ++count) {
+    if (count > 0)
+      sequence.assign(count % 2 && !best.computations.empty() ? best.computations
+                                                              : sequence.computations());
+    current = energy();
+    int64_t moves = std::min(left, int64_t(length));
+    cycle(moves, unitHeat * kCycleHeats[count % 6] * (count ? 1 : options.firstHeat));
+    left -= moves;
+    length *= kCycleGrowth;
+  }
+  return best;
+}
+
+} // namespace
+
+Found anneal(const Graph &graph, const std::vector<int32_t> &start, const AnnealOptions &options) {
+  if (graph.totalBytes <= INT32_MAX)
+    return Annealer<int32_t>(graph, options).run(start);
+  return Annealer<int64_t>(graph, options).run(start);
+}
+
+} // namespace zero::planning::checkpoint

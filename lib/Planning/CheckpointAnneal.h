@@ -1,0 +1,30 @@
+//===- CheckpointAnneal.h - the search for cheap sequences -----------------===//
+#ifndef ZERO_LIB_PLANNING_CHECKPOINTANNEAL_H
+#define ZERO_LIB_PLANNING_CHECKPOINTANNEAL_H
+
+#include "CheckpointSequence.h"
+
+namespace zero::planning::checkpoint {
+
+struct AnnealOptions {
+  int64_t moves = 0;
+  uint64_t seed = 1;
+  int64_t stopAtCost = 0; ///< no plan is cheaper: end there
+  /// How hot the first cycle is, as a part of the usual heat; less where the start is good.
+  double firstHeat = 1;
+};
+
+/// A sequence within the graph's budget; empty, with a cost of kMaxTotal, where there is none.
+struct Found {
+  std::vector<int32_t> computations;
+  int64_t cost = kMaxTotal;
+};
+
+/// Simulated annealing from `start`, any sequence whose first occurrences are in order: it need not
+/// fit the budget. The cheapest sequence that fits, `start` included. Deterministic: integers, and
+/// IEEE additions, products, quotients and square roots.
+Found anneal(const Graph &graph, const std::vector<int32_t> &start, const AnnealOptions &options);
+
+} // namespace zero::planning::checkpoint
+
+#endif // ZERO_LIB_PLANNING_CHECKPOINTANNEAL_H

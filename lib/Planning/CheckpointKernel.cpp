@@ -1,0 +1,74 @@
+//===- CheckpointKernel.cpp - a lifetime that grows, on vectors ------------===//
+//
+// The same loop for each width of vector, the widest of this machine's chosen
+// once; integers, so all agree.
+//
+//===----------------------------------------------------------------------===//
+#include "CheckpointSequence.h"
+
+#include <algorithm>
+
+namespace zero::planning::checkpoint {
+namespace {
+
+// Of one value the part above zero grows by a clamp of its sum: no more than the change, no less
+// than nothing.
+template <typename Int>
+__attribute__((always_inline)) inline int64_t addTo(Int *values, int64_t count, Int change) {
+  int64_t grown = 0;
+  if (change >= 0) {
+    for (int64_t i = 0; i < count; ++i) {
+      Int sum = values[i] + change;
+      values[i] = sum;
+      grown += std::min(std::max(sum, Int(0)), change);
+    }
+    return grown;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Int old = values[i];
+    values[i] = old + change;
+    grown += std::min(std::max(old, Int(0)), Int(-change));
+  }
+  return -grown;
+}
+
+template <typename Int> int64_t addPlain(Int *values, int64_t count, Int change) {
+  return addTo(values, count, change);
+}
+
+#if defined(__x86_64__)
+template <typename Int>
+__attribute__((target("avx2"))) int64_t addAvx2(Int *values, int64_t count, Int change) {
+  return addTo(values, count, change);
+}
+template <typename Int>
+__attribute__((target("avx512f,avx512vl,avx512dq,prefer-256-bit"))) int64_t addAvx512(Int *values,
+                                                                                      int64_t count,
+                                                                                      Int change) {
+  return addTo(values, count, change);
+}
+#endif
+
+template <typename Int> auto widest() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    return &addAvx512<Int>;
+  if (__builtin_cpu_supports("avx2"))
+    return &addAvx2<Int>;
+#endif
+  return &addPlain<Int>;
+}
+
+} // namespace
+
+int64_t addAboveZero(int32_t *values, int64_t count, int32_t change) {
+  static const auto add = widest<int32_t>();
+  return add(values, count, change);
+}
+
+int64_t addAboveZero(int64_t *values, int64_t count, int64_t change) {
+  static const auto add = widest<int64_t>();
+  return add(values, count, change);
+}
+
+} // namespace zero::planning::checkpoint
