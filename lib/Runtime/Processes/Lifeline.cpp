@@ -2,6 +2,7 @@
 
 #include "Lifeline.h"
 
+#include <cerrno>
 #include <sys/socket.h>
 
 namespace zrt {
@@ -138,6 +139,7 @@ void Lifeline::listen() {
 void Lifeline::hear(size_t link) {
   Head head;
   Deadline deadline = inSeconds(kSecondsToSend);
+  errno = 0; // the end of a connection is no error
   if (!receiveAll(meeting.links[link], &head, sizeof head, deadline))
     return lost(link);
   if (Kind(head.kind) == Kind::Farewell)
@@ -158,6 +160,7 @@ void Lifeline::hear(size_t link) {
 
 /// Rank 0 speaks for whom it lost, rank 1 for rank 0.
 void Lifeline::lost(size_t link) {
+  int cause = errno;
   leave(link);
   int64_t who = isHost() ? int64_t(link) : 0, reporter = who == 0 ? 1 : 0;
   {
@@ -165,7 +168,11 @@ void Lifeline::lost(size_t link) {
     if (closing)
       return;
   }
-  Failure failure{reporter, "lost " + nameOf(who) + ": its process ended", true};
+  bool unreachable = cause == ETIMEDOUT || cause == EHOSTUNREACH || cause == ENETUNREACH;
+  Failure failure{reporter,
+                  "lost " + nameOf(who) + ": " +
+                      (unreachable ? "its machine is out of reach" : "its process ended"),
+                  true};
   if (!record(failure))
     return;
   if (isHost())

@@ -136,14 +136,14 @@ class Processes(unittest.TestCase):
                         GOLDEN / "tiny/model.safetensors", "--lr", "1e-2", "--clip", 1], transport)
 
     def test_N1_gpt2_has_the_bits_of_threads(self):
-        for transport, stage, dtype in [("tcp", 1, "f32"), ("tcp", 3, "bf16"), ("mpi", 2, "bf16")]:
+        for transport, stage, dtype in [("tcp", 3, "bf16"), ("mpi", 1, "bf16")]:
             if transport not in TRANSPORTS:
                 continue
             with self.subTest(transport=transport, dtype=dtype):
                 self.expect_same_bits(
                     3, [GOLDEN / "gpt2/config.json", "--micro-batch", 4, "--seq-len", 32, "--stage", stage,
                         "--bucket-bytes", 4096, "--data", GOLDEN / "gpt2/batches.safetensors", "--weights",
-                        GOLDEN / "gpt2/model.safetensors", "--lr", "1e-3", "--clip", 1, "--steps", 8,
+                        GOLDEN / "gpt2/model.safetensors", "--lr", "1e-3", "--clip", 1, "--steps", 6,
                         "--dtype", dtype], transport)
 
     def test_N1_slurm_gives_rank_and_size(self):
