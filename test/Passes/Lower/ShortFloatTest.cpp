@@ -209,6 +209,19 @@ zero.kernel @k(%x: tensor<2x5x3x14xSHORT>) -> tensor<2x5x3x14xSHORT> kind genera
   %y = nn.rotary %x frequencies [1.0, 0.9, 0.7, 0.3, 0.1, 0.05, 0.01] : tensor<2x5x3x14xSHORT>
   zero.yield %y : tensor<2x5x3x14xSHORT>
 })"},
+    {"windows", R"(
+zero.kernel @k(%x: tensor<2x6x6x5xSHORT>) -> (tensor<2x3x3x3x15xSHORT>, tensor<2x3x3x5xSHORT>, tensor<2x3x3x5xSHORT>) kind generated {
+  %p = nn.patches %x window [3, 3] strides [2, 2] padding [1, 1, 1, 1] : (tensor<2x6x6x5xSHORT>) -> tensor<2x3x3x3x15xSHORT>
+  %m = nn.max_pool %x window [2, 2] strides [2, 2] : (tensor<2x6x6x5xSHORT>) -> tensor<2x3x3x5xSHORT>
+  %a = nn.avg_pool %x window [2, 2] strides [2, 2] : (tensor<2x6x6x5xSHORT>) -> tensor<2x3x3x5xSHORT>
+  zero.yield %p, %m, %a : tensor<2x3x3x3x15xSHORT>, tensor<2x3x3x5xSHORT>, tensor<2x3x3x5xSHORT>
+})"},
+    {"gradientsOfWindows", R"(
+zero.kernel @k(%dp: tensor<2x3x3x3x15xSHORT>, %dy: tensor<2x3x3x5xSHORT>) -> (tensor<2x6x6x5xSHORT>, tensor<2x6x6x5xSHORT>) kind generated {
+  %0 = nn.patches_grad %dp window [3, 3] strides [2, 2] padding [1, 1, 1, 1] into [6, 6] : (tensor<2x3x3x3x15xSHORT>) -> tensor<2x6x6x5xSHORT>
+  %1 = nn.avg_pool_grad %dy window [2, 2] strides [2, 2] into [6, 6] : (tensor<2x3x3x5xSHORT>) -> tensor<2x6x6x5xSHORT>
+  zero.yield %0, %1 : tensor<2x6x6x5xSHORT>, tensor<2x6x6x5xSHORT>
+})"},
     {"softmax", R"(
 zero.kernel @k(%x: tensor<7x33xSHORT>, %dy: tensor<7x33xSHORT>) -> (tensor<7x33xSHORT>, tensor<7x33xSHORT>) kind generated {
   %y = nn.softmax %x : tensor<7x33xSHORT>
