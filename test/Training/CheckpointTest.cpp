@@ -236,15 +236,16 @@ TEST_F(CheckpointTest, NoFlippedBitIsTaken) {
   save(1);
   for (const char *name : {"rank-00000.safetensors", "rank-00001.safetensors"}) {
     std::string path = in("step-00000001/") + name, whole = readAll(path);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     for (size_t i = 0; i < whole.size(); ++i) {
-      std::string changed = whole;
-      changed[i] ^= 1 << (i % 8);
-      std::ofstream(path, std::ios::binary) << changed;
+      file.seekp(static_cast<std::streamoff>(i));
+      file.put(static_cast<char>(whole[i] ^ 1 << (i % 8))).flush();
       llvm::Error error = Checkpoint::open(in("step-00000001")).takeError();
       EXPECT_TRUE(error.isA<DamagedError>()) << name << ", byte " << i;
       EXPECT_TRUE(llvm::StringRef(errorOf(std::move(error))).starts_with(path)) << i;
+      file.seekp(static_cast<std::streamoff>(i));
+      file.put(whole[i]).flush();
     }
-    std::ofstream(path, std::ios::binary) << whole;
   }
   EXPECT_TRUE(bool(unwrap(Checkpoint::open(in("step-00000001")))));
 }

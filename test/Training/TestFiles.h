@@ -27,6 +27,8 @@ public:
   std::string str() const { return root.str().str(); }
 
   std::string write(llvm::StringRef name, llvm::StringRef content) const {
+    // Anew, since some file systems wait for the disk where a file is cut and written again.
+    llvm::sys::fs::remove(path(name));
     std::ofstream(path(name), std::ios::binary) << content.str();
     return path(name);
   }
