@@ -3,7 +3,7 @@
 #include "zero/Trainer/Trainer.h"
 
 #include "zero/Dialect/NN/NN.h"
-#include "zero/Models/Gpt2.h"
+#include "zero/Models/Models.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -45,16 +45,16 @@ std::string withPath(llvm::StringRef diagnostics, llvm::StringRef path) {
 }
 
 llvm::Expected<OwningOpRef<ModuleOp>> buildModel(Compiler &compiler, const ModelOptions &options) {
-  llvm::Expected<training::Gpt2Config> config =
-      training::readGpt2Config(options.path, {options.allowDropout});
+  llvm::Expected<training::ModelConfig> config =
+      training::readModelConfig(options.path, {options.allowDropout});
   if (!config)
     return config.takeError();
   models::BatchShape batch;
-  batch.seqLen = options.seqLen ? options.seqLen : config->positions;
+  batch.seqLen = options.seqLen ? options.seqLen : models::positionsOf(*config);
   if (options.microBatch)
     batch.microBatch = options.microBatch;
   llvm::Expected<OwningOpRef<ModuleOp>> module =
-      models::buildGpt2(compiler.context(), *config, batch);
+      models::buildModel(compiler.context(), *config, batch);
   if (!module)
     return inputError(options.path, llvm::toString(module.takeError()));
   return module;

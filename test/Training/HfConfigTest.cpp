@@ -10,8 +10,10 @@ const std::string kNoDropout = R"("resid_pdrop":0,"embd_pdrop":0.0,"attn_pdrop":
 std::string with(const std::string &keys) {
   return "{\"model_type\":\"gpt2\"," + kNoDropout + (keys.empty() ? "" : ",") + keys + "}";
 }
-Gpt2Config parsed(const std::string &keys) { return unwrap(parseGpt2Config(with(keys), "c.json")); }
-std::string refused(const std::string &text) { return errorOf(parseGpt2Config(text, "c.json")); }
+Gpt2Config parsed(const std::string &keys) {
+  return std::get<Gpt2Config>(unwrap(parseModelConfig(with(keys), "c.json")));
+}
+std::string refused(const std::string &text) { return errorOf(parseModelConfig(text, "c.json")); }
 /// For a bad value of the first key after `with`'s own, which begins at column
 /// 1 + strlen(`{"model_type":"gpt2",`) + strlen(kNoDropout) + 1 = 1 + 21 + 47 + 1 = 70.
 std::string refusedKey(const std::string &keys) {
@@ -37,8 +39,8 @@ TEST(HfConfig, DefaultsAreTheSmallestGpt2) {
 }
 
 TEST(HfConfig, GoldenFile) {
-  Gpt2Config config =
-      unwrap(readGpt2Config(ZERO_TEST_DATA_DIR "/Integration/golden/gpt2/config.json"));
+  Gpt2Config config = std::get<Gpt2Config>(
+      unwrap(readModelConfig(ZERO_TEST_DATA_DIR "/Integration/golden/gpt2/config.json")));
   EXPECT_EQ(config.vocabSize, 128);
   EXPECT_EQ(config.positions, 32);
   EXPECT_EQ(config.width, 48);
@@ -108,11 +110,14 @@ TEST(HfConfig, UnsupportedSwitches) {
 
 TEST(HfConfig, ModelType) {
   EXPECT_EQ(refused("{\n  \"model_type\": \"mamba\"\n}"),
-            "c.json:2:3: error: expects a 'model_type' that is supported (gpt2), got 'mamba'");
-  EXPECT_EQ(refused("{}"),
-            "c.json: error: expects a 'model_type' that is supported (gpt2), got none");
-  EXPECT_EQ(refused(R"({"model_type":3})"),
-            "c.json:1:2: error: expects a 'model_type' that is supported (gpt2), got 3");
+            "c.json:2:3: error: expects a 'model_type' that is supported (gpt2, llama, bert), got "
+            "'mamba'");
+  EXPECT_EQ(
+      refused("{}"),
+      "c.json: error: expects a 'model_type' that is supported (gpt2, llama, bert), got none");
+  EXPECT_EQ(
+      refused(R"({"model_type":3})"),
+      "c.json:1:2: error: expects a 'model_type' that is supported (gpt2, llama, bert), got 3");
 }
 
 TEST(HfConfig, DropoutIsRefusedByName) {
@@ -132,13 +137,13 @@ TEST(HfConfig, DropoutIsRefusedByName) {
 TEST(HfConfig, DropoutMayBeLeftOut) {
   HfConfigOptions options;
   options.allowDropout = true;
-  unwrap(parseGpt2Config(R"({"model_type":"gpt2","resid_pdrop":0.1,"embd_pdrop":0.1})", "c.json",
-                         options));
+  unwrap(parseModelConfig(R"({"model_type":"gpt2","resid_pdrop":0.1,"embd_pdrop":0.1})", "c.json",
+                          options));
   EXPECT_EQ(
-      errorOf(parseGpt2Config(R"({"model_type":"gpt2","resid_pdrop":1.5})", "c.json", options)),
+      errorOf(parseModelConfig(R"({"model_type":"gpt2","resid_pdrop":1.5})", "c.json", options)),
       "c.json:1:22: error: expects 'resid_pdrop' to be between 0 and 1, got 1.5");
   EXPECT_EQ(
-      errorOf(parseGpt2Config(R"({"model_type":"gpt2","resid_pdrop":"a"})", "c.json", options)),
+      errorOf(parseModelConfig(R"({"model_type":"gpt2","resid_pdrop":"a"})", "c.json", options)),
       "c.json:1:22: error: expects 'resid_pdrop' to be between 0 and 1, got \"a\"");
 }
 
@@ -165,7 +170,7 @@ TEST(HfConfig, NotJson) {
   EXPECT_EQ(refused("{\"n_head\":1,\n \"n_head\":2}"),
             "c.json:2:2: error: expects each key once, got 'n_head' twice");
   TestFolder folder;
-  EXPECT_EQ(errorOf(readGpt2Config(folder.path("none.json"))),
+  EXPECT_EQ(errorOf(readModelConfig(folder.path("none.json"))),
             folder.path("none.json") + ": error: cannot read the file: No such file or directory");
 }
 

@@ -12,29 +12,20 @@
 #ifndef ZERO_MODELS_GPT2_H
 #define ZERO_MODELS_GPT2_H
 
+#include "zero/Models/Batch.h"
 #include "zero/Training/HfConfig.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
-#include <optional>
-
 namespace zero::models {
-
-/// Dimensions of the batch: `input_ids` and `labels` are [microBatch, seqLen] of i32. The labels
-/// are the next tokens; the graph does not shift them. Without `microBatch` that dimension is `?`.
-struct BatchShape {
-  int64_t seqLen = 0;
-  std::optional<int64_t> microBatch;
-};
 
 /// What is wrong with the sizes, one line, or empty: a size below 1, heads that do not divide the
 /// width, a sequence longer than the positions, a tensor of 2^63 bytes or more.
 std::string checkGpt2(const training::Gpt2Config &config, const BatchShape &batch);
 
-/// The module, verified. `checkGpt2`'s line as an error where that has one. Loads the dialects that
-/// it needs into `context`.
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+/// The module, for sizes that `checkGpt2` accepts.
+mlir::OwningOpRef<mlir::ModuleOp>
 buildGpt2(mlir::MLIRContext &context, const training::Gpt2Config &config, const BatchShape &batch);
 
 } // namespace zero::models

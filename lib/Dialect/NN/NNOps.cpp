@@ -1,7 +1,7 @@
 //===- NNOps.cpp - generated definitions and hand-written syntax ------------===//
 //
-// The definitions that ODS generates, compiled once, with the two pieces of
-// assembly format that they call: `init` of a parameter and `grads` of a return.
+// The definitions that ODS generates, compiled once, with the pieces of assembly
+// format that they call: `init` of a parameter, `grads` of a return, and numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +51,23 @@ void printInit(OpAsmPrinter &printer, Operation *, InitKindAttr init, FloatAttr 
   printer << stringifyInitKind(init.getValue());
   if (carriesNumber(init.getValue()))
     printer << '(' << printNumber(value.getValueAsDouble()) << ')';
+}
+
+/// Exact, where MLIR's own list of f64 rounds to seven digits.
+ParseResult parseNumbers(OpAsmParser &parser, DenseF64ArrayAttr &numbers) {
+  SmallVector<double> values;
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                     [&] { return parser.parseFloat(values.emplace_back()); }))
+    return failure();
+  numbers = parser.getBuilder().getDenseF64ArrayAttr(values);
+  return success();
+}
+
+void printNumbers(OpAsmPrinter &printer, Operation *, DenseF64ArrayAttr numbers) {
+  printer << '[';
+  llvm::interleaveComma(numbers.asArrayRef(), printer,
+                        [&](double number) { printer << printNumber(number); });
+  printer << ']';
 }
 
 ParseResult parseGradients(OpAsmParser &parser,

@@ -28,7 +28,7 @@ def NN_RotaryOp : NN_DiffOp<"rotary"> {
   let arguments = (ins NN_FloatTensor:$input, DenseF64ArrayAttr:$frequencies,
       DefaultValuedAttr<F64Attr, "1.0">:$factor, UnitAttr:$inverse);
   let results = (outs NN_FloatTensor:$result);
-  let assemblyFormat = "$input `frequencies` $frequencies (`factor` $factor^)? (`inverse` $inverse^)? attr-dict `:` type($input)";
+  let assemblyFormat = "$input `frequencies` custom<Numbers>($frequencies) (`factor` $factor^)? (`inverse` $inverse^)? attr-dict `:` type($input)";
 }
 
 #endif // ZERO_DIALECT_NN_ROTARY_TD
