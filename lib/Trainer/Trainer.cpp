@@ -121,6 +121,11 @@ llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, Mod
     }
   if (llvm::Error failure = settle(peers, trainer->openFiles(options)))
     return std::move(failure);
+  if (trainer->checkpoints) {
+    if (llvm::Error failure = trainer->checkpoints->rewind(trainer->run))
+      return std::move(failure);
+    llvm::append_range(trainer->heard, trainer->checkpoints->lines());
+  }
   return trainer;
 }
 
@@ -132,8 +137,6 @@ llvm::Error Trainer::openFiles(const TrainOptions &options) {
   bool resumes = checkpoints && checkpoints->found();
   if (llvm::Error failure = resumes ? resume() : setWeights(options))
     return failure;
-  if (checkpoints)
-    llvm::append_range(heard, checkpoints->lines());
   return openInputs(options);
 }
 
@@ -218,6 +221,7 @@ llvm::Expected<StepRecord> Trainer::step() {
   pointAtBatches();
   input.lr = schedule.rateAt(taken);
   input.stepsTaken = taken;
+  input.stepsRun = run;
   input.lossScale = lossScale.value();
   std::string error;
   if (!ranks->step(input, result, error))

@@ -68,7 +68,9 @@ TEST(Failure, F1_StepArguments) {
   EXPECT_NE(rejected([](StepInput &input) { input.lr = kInf; }).find("a finite learning rate"),
             std::string::npos);
   EXPECT_EQ(rejected([](StepInput &input) { input.stepsTaken = -1; }),
-            "expects the number of steps taken, got -1");
+            "expects the number of steps taken and run, got -1");
+  EXPECT_EQ(rejected([](StepInput &input) { input.stepsRun = -1; }),
+            "expects the number of steps taken and run, got -1");
 }
 
 TEST(Failure, F1_ANonFiniteGradientSkipsTheStepOnAllRanks) {

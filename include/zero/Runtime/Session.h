@@ -42,6 +42,7 @@ struct StepInput {
   BatchPointers data;
   double lr = 0.0;
   int64_t stepsTaken = 0; // before this step; bias corrections use stepsTaken + 1
+  int64_t stepsRun = 0;   // before this step, skipped ones too; keys dropout
   double lossScale = 1.0;
   uint64_t seed = 0; // of dropout
 };

@@ -2,6 +2,7 @@
 
 #include "InputCheck.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -65,8 +66,8 @@ bool checkStepInput(const Program &program, const StepInput &input, std::string 
             std::to_string(input.lr) + " and " + std::to_string(input.lossScale);
     return false;
   }
-  if (input.stepsTaken < 0) {
-    error = "expects the number of steps taken, got " + std::to_string(input.stepsTaken);
+  if (int64_t fewest = std::min(input.stepsTaken, input.stepsRun); fewest < 0) {
+    error = "expects the number of steps taken and run, got " + std::to_string(fewest);
     return false;
   }
   return checkData(program, SegmentRole::Step, input.data, error);

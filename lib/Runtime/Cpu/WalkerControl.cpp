@@ -106,7 +106,7 @@ void Walker::setRandom(const Row &row) {
   const Program &program = context.program;
   int64_t before = (run * program.ranks + context.communicator.rank()) * program.microBatch;
   RandomState random = {uint32_t(input->seed), uint32_t(input->seed >> 32),
-                        uint32_t(input->stepsTaken), uint32_t(before)};
+                        uint32_t(input->stepsRun), uint32_t(before)};
   std::memcpy(operand(row, 0), &random, sizeof random);
 }
 
