@@ -144,6 +144,7 @@ TEST(ProcessSession, F2_AnAbortEndsAllWithItsCause) {
     auto session = start(options, {.communicator = communicator});
     ASSERT_TRUE(session);
     session->initialize(1);
+    ASSERT_TRUE(communicator->barrier()); // every rank has started
     if (communicator->rank() == 1)
       communicator->abort("rank 1: expects luck, got none");
     TinyBatch batch(options);
