@@ -236,9 +236,12 @@ std::optional<std::string> verify(const Problem &problem, const Plan &plan) {
     return "expects a lower bound of " + std::to_string(bound) + ", got " +
            std::to_string(plan.lowerBoundBytes);
   bool fits = !problem.capacityBytes || height <= *problem.capacityBytes;
-  bool excluded = problem.capacityBytes && bound > *problem.capacityBytes;
+  if (plan.provedBytes < bound || plan.provedBytes > height)
+    return "expects a proved bound between " + std::to_string(bound) + " and " +
+           std::to_string(height) + ", got " + std::to_string(plan.provedBytes);
+  bool excluded = problem.capacityBytes && plan.provedBytes > *problem.capacityBytes;
   Status expected = !fits ? (excluded ? Status::Infeasible : Status::Unknown)
-                          : (height == bound ? Status::Optimal : Status::Feasible);
+                          : (height == plan.provedBytes ? Status::Optimal : Status::Feasible);
   if (plan.status != expected)
     return std::string("expects status ") + name(expected) + ", got " + name(plan.status);
   return std::nullopt;

@@ -68,12 +68,12 @@ void HoleTree::take(size_t node, int64_t lower, int64_t upper, const Stretch &st
     take(2 * node + 1, middle, upper, stretch, begin, end);
 }
 
-void HoleTree::take(const std::vector<Stretch> &stretches, int64_t begin, int64_t end) {
+void HoleTree::take(std::span<const Stretch> stretches, int64_t begin, int64_t end) {
   for (const Stretch &stretch : stretches)
     take(1, 0, width, stretch, begin, end);
 }
 
-std::optional<int64_t> HoleTree::find(const std::vector<Stretch> &stretches, int64_t size,
+std::optional<int64_t> HoleTree::find(std::span<const Stretch> stretches, int64_t size,
                                       int64_t alignment, int64_t limit, Fit fit, int64_t depth) {
   constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
   cursors.clear();

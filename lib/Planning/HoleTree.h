@@ -13,13 +13,14 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace zero::planning::arena {
 
 /// Sections [first, last) of the timeline.
 struct Stretch {
-  int64_t first = 0, last = 0;
+  int32_t first = 0, last = 0;
 };
 
 class HoleTree {
@@ -39,11 +40,11 @@ public:
   /// The offset at which `size` bytes are free all through `stretches`, with
   /// offset + size ≤ limit; nothing where there is none. Holes further than
   /// `depth` bytes below the highest byte taken in that time are left out.
-  std::optional<int64_t> find(const std::vector<Stretch> &stretches, int64_t size,
-                              int64_t alignment, int64_t limit, Fit fit, int64_t depth = kAllHoles);
+  std::optional<int64_t> find(std::span<const Stretch> stretches, int64_t size, int64_t alignment,
+                              int64_t limit, Fit fit, int64_t depth = kAllHoles);
 
   /// Takes [begin, end) all through `stretches`.
-  void take(const std::vector<Stretch> &stretches, int64_t begin, int64_t end);
+  void take(std::span<const Stretch> stretches, int64_t begin, int64_t end);
 
   /// Steps taken so far: the measure of time that is the same everywhere.
   int64_t steps() const { return stepCount; }

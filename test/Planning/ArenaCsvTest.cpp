@@ -45,8 +45,8 @@ TEST(ArenaCsv, WritesWhatItReads) {
   EXPECT_EQ(writeCsv(readCsv(text).problem), text);
   // A plan fills the column of offsets, and adds it where there was none.
   Problem problem = readCsv("id,lower,upper,size\n5,0,2,3\n6,0,2,4\n").problem;
-  Plan offsets = plan(problem); // the larger one below
-  EXPECT_EQ(writeCsv(problem, &offsets), "id,lower,upper,size,offset\n5,0,2,3,4\n6,0,2,4,0\n");
+  Plan offsets = plan(problem); // both live as long: the first one below
+  EXPECT_EQ(writeCsv(problem, &offsets), "id,lower,upper,size,offset\n5,0,2,3,0\n6,0,2,4,3\n");
 }
 
 TEST(ArenaCsv, EveryMalformedFileGivesLineAndColumn) {

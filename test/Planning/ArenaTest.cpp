@@ -107,14 +107,14 @@ std::vector<Buffer> walkthrough() {
 }
 
 TEST(Arena, ThreeBuffersByHand) {
-  // At time 2 the second and third are alive: 64 + 128 = 192. The largest lies
-  // at 0; b meets it and goes on top, to 128; a meets only b, and fits at 0.
+  // At time 2 the second and third are alive: 64 + 128 = 192. Of these the second lives longer
+  // and lies at 0; the third meets it and goes on top, to 64; the first meets only the second.
   Problem problem = {{{0, 0, 2, 64}, {1, 1, 3, 64}, {2, 2, 4, 128}}, {}};
   EXPECT_EQ(lowerBound(problem), 192);
   Plan plan = planned(problem);
   EXPECT_EQ(plan.heightBytes, 192);
   EXPECT_EQ(plan.status, Status::Optimal);
-  EXPECT_EQ(plan.offsets, (std::vector<int64_t>{0, 128, 0}));
+  EXPECT_EQ(plan.offsets, (std::vector<int64_t>{64, 0, 64}));
 }
 
 TEST(Arena, LifetimesAreHalfOpen) {
@@ -192,9 +192,14 @@ TEST(Arena, CapacityGivesAStatus) {
   // 2 bytes fixed at 2, and 3 more: alive 5, but the 3 fit above only, up to 7.
   buffers = {{0, 0, 1, 2, 1, 2}, {1, 0, 1, 3}};
   EXPECT_EQ(planned({buffers, 4}).status, Status::Infeasible);
-  EXPECT_EQ(planned({buffers, 6}).status, Status::Unknown);
-  EXPECT_EQ(planned({buffers, 6}).heightBytes, 7); // the lowest that was found
+  Plan plan = planned({buffers, 6});
+  EXPECT_EQ(plan.status, Status::Infeasible); // shown by the exact search
+  EXPECT_EQ(plan.provedBytes, 7);
+  EXPECT_EQ(plan.heightBytes, 7); // the lowest that was found
+  plan = zero::planning::arena::plan({buffers, 6}, {/*iterations=*/0});
+  EXPECT_EQ(plan.status, Status::Unknown); // without it
   EXPECT_EQ(planned({buffers, 7}).status, Status::Feasible);
+  EXPECT_EQ(planned({buffers, {}}).status, Status::Optimal); // 7, with 6 ruled out
 }
 
 TEST(Arena, SmallRandomProblemsAgreeWithBruteForce) {
@@ -206,18 +211,33 @@ TEST(Arena, SmallRandomProblemsAgreeWithBruteForce) {
     Plan plan = planned(problem);
     EXPECT_LE(lowerBound(problem), best);
     EXPECT_EQ(plan.heightBytes, best) << "round " << round;
+    EXPECT_EQ(plan.provedBytes, best) << "round " << round;
+    EXPECT_EQ(plan.status, Status::Optimal) << "round " << round;
   }
 }
 
-TEST(Arena, FirstOrderIsBestFitBySizeAndNothingIsAboveIt) {
+TEST(Arena, NothingIsAboveBestFitBySize) {
   std::mt19937 random(2);
   for (int round = 0; round < 60; ++round) {
     Problem problem = {randomBuffers(random, 80, 40, 1000, 1), {}};
-    std::vector<int64_t> expected = naiveBestFit(problem.buffers);
+    std::vector<int64_t> naive = naiveBestFit(problem.buffers);
+    int64_t height = 0;
+    for (size_t i = 0; i < naive.size(); ++i)
+      height = std::max(height, naive[i] + problem.buffers[i].sizeBytes);
     Plan first = planned(problem, {/*iterations=*/0, /*work=*/0});
-    EXPECT_EQ(first.offsets, expected);
+    EXPECT_LE(first.heightBytes, height);
     Plan plan = planned(problem, {200, 2'000'000});
     EXPECT_LE(plan.heightBytes, first.heightBytes);
+  }
+}
+
+TEST(Arena, ThreadsDoNotChangeThePlan) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    Problem problem = {randomBuffers(random, 200, 100, 1000, 1), {}};
+    Plan one = planned(problem, {/*iterations=*/0, /*work=*/1'000'000, /*threads=*/1});
+    Plan three = planned(problem, {/*iterations=*/0, /*work=*/1'000'000, /*threads=*/3});
+    EXPECT_EQ(one.offsets, three.offsets);
   }
 }
 
@@ -322,6 +342,10 @@ TEST(Arena, VerifyRejectsMutatedPlans) {
   EXPECT_NE(message([](Plan &plan) { plan.heightBytes -= 64; }).find("height of 1408"),
             std::string::npos);
   EXPECT_NE(message([](Plan &plan) { plan.lowerBoundBytes -= 64; }).find("bound of 1408"),
+            std::string::npos);
+  EXPECT_NE(message([](Plan &plan) { plan.provedBytes += 64; }).find("proved bound between 1408"),
+            std::string::npos);
+  EXPECT_NE(message([](Plan &plan) { plan.provedBytes -= 64; }).find("proved bound between 1408"),
             std::string::npos);
   EXPECT_NE(message([](Plan &plan) { plan.status = Status::Feasible; }).find("status optimal"),
             std::string::npos);

@@ -50,7 +50,7 @@ TEST(ZeroPlan, PrintsBoundHeightRatioStatusSeconds) {
       << outcome.text;
   std::stringstream text;
   text << std::ifstream(out).rdbuf();
-  EXPECT_EQ(text.str(), "id,lower,upper,size,offset\n0,0,2,64,0\n1,1,3,64,128\n2,2,4,128,0\n");
+  EXPECT_EQ(text.str(), "id,lower,upper,size,offset\n0,0,2,64,64\n1,1,3,64,0\n2,2,4,128,64\n");
   std::remove(file.c_str());
   std::remove(out.c_str());
 }

@@ -20,6 +20,7 @@
 #define ZERO_PLANNING_ARENA_H
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -57,9 +58,9 @@ struct Problem {
 };
 
 enum class Status : uint8_t {
-  Optimal,    ///< the height is the lower bound
+  Optimal,    ///< the height is `provedBytes`
   Feasible,   ///< within the capacity, if there is one
-  Infeasible, ///< no plan fits the capacity: the lower bound is above it
+  Infeasible, ///< no plan fits the capacity: `provedBytes` is above it
   Unknown     ///< none was found, and none is ruled out
 };
 /// `optimal`, `feasible`, `infeasible` or `unknown`.
@@ -69,6 +70,10 @@ struct Plan {
   std::vector<int64_t> offsets; ///< bytes, one a buffer, in the problem's order
   int64_t heightBytes = 0;      ///< the tallest top, rounded up to the unit
   int64_t lowerBoundBytes = 0;
+  /// No plan is lower than this: the lower bound, or more where the exact search has
+  /// exhausted all packings below. `verify` checks that it is no less than the bound and no
+  /// more than the height; that nothing lies between, it takes on trust.
+  int64_t provedBytes = 0;
   /// Infeasible and Unknown plans hold the lowest packing that was found, which
   /// is above the capacity.
   Status status = Status::Unknown;
@@ -77,12 +82,19 @@ struct Plan {
 /// How long to look. Counted in steps and never in seconds, so that the same
 /// problem gets the same plan on every machine.
 struct Options {
-  /// Orders tried after the portfolio. Zero stops after it.
+  /// Variants and repairs tried after the portfolio, where the exact search does not apply.
+  /// Zero stops after the portfolio.
   int64_t iterations = 2000;
-  /// Steps over taken bytes before the search stops (some 60 to 100 million a second).
-  /// The first order, best fit by size, goes on to its end, so that there is
-  /// always a plan; past 120 million steps it looks near the top only.
+  /// Steps over taken bytes before the search stops (some 60 to 100 million a second; a state
+  /// of the exact search counts as so many as take its time). The first order and best fit by
+  /// size go on to their end, so that there is always a plan; past 120 million steps of its
+  /// own an order looks near the top only.
   int64_t work = 50'000'000;
+  /// Orders of the portfolio that are tried at once. The plan does not depend on it.
+  int64_t threads = 1;
+  /// Asked now and then; true ends the search with the best plan so far. What stops by a
+  /// clock is not deterministic.
+  std::function<bool()> stop = {};
 };
 
 /// What is wrong with `problem`, or nothing: duplicate ids, lower ≥ upper, sizes
@@ -95,16 +107,19 @@ std::optional<std::string> check(const Problem &problem);
 /// fixed top. Sizes are rounded up to the unit. O(n log n).
 int64_t lowerBound(const Problem &problem);
 
-/// Best fit by size, then a portfolio of other orders, then repairs of the best
-/// one; the lowest packing wins, the earliest among equals, and reaching the
-/// lower bound (or the capacity) ends the search. Never above best fit by size,
+/// A portfolio of orders, peak first, with best fit by size among them; then, for up to 2,048
+/// buffers, an exact search at the lower bound (or the capacity) and between it and the best
+/// plan; for more, variants and repairs. The lowest packing wins, the earliest among equals, and
+/// reaching the lower bound (or the capacity) ends the search. Never above best fit by size,
 /// short of problems so large that this alone takes more than 120 million steps.
 /// Needs a problem that `check` accepts.
 ///
 /// Ties: by `lower`, then by id. One order costs O(n (log n + h)), h being the
-/// runs of taken bytes below a buffer's place. Source: the peak-first orders and the hole tree
+/// runs of taken bytes below a buffer's place. Sources: peak-first orders and the hole tree
 /// follow what is known to work on public instances of training graphs; best fit by size is
-/// Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", section 5.
+/// Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", section 5;
+/// the exact search branches on conflict sets as Giffler and Thompson, "Algorithms for Solving
+/// Production-Scheduling Problems". docs/arena.md tells what each idea is worth.
 Plan plan(const Problem &problem, const Options &options = {});
 
 /// What is wrong with `plan`, or nothing. Recomputes everything from its

@@ -1,0 +1,266 @@
+//===- ArenaPortfolio.cpp - packing by orders ----------------------------===//
+//
+// Buffers are placed one after another into the hole tree; only their order and
+// the choice of hole matter. Every order but the first is given up as soon as a
+// buffer would reach the best height so far, so failing is cheap.
+//
+// The strongest orders are peak first: where the arena is fullest there is no
+// room to err, so the buffers alive there are packed while everything is free,
+// longest first, and the others flow around them by classes of size. Where such
+// an order misses, a variant with other ties or jittered keys often does not. A
+// repair takes an order that failed and moves the buffer that found no room
+// nearer to the front.
+//
+//===----------------------------------------------------------------------===//
+#include "ArenaPortfolio.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <thread>
+
+namespace zero::planning::arena {
+namespace {
+
+using Fit = HoleTree::Fit;
+
+/// Best fit by size looks at all holes for this many steps, and after that at those
+/// within kNearTop times the buffer's size below the top: where thousands are
+/// alive at once, all holes take minutes. As larger buffers come first, only so
+/// many of them can lie in that window.
+constexpr int64_t kFullSteps = 120'000'000;
+constexpr int64_t kNearTop = 64;
+
+} // namespace
+
+Portfolio::Portfolio(const Problem &problem, const Timeline &timeline, int64_t threads)
+    : problem(problem), timeline(timeline) {
+  for (int64_t i = 0; i < std::max<int64_t>(threads, 1); ++i)
+    trees.push_back(std::make_unique<HoleTree>(timeline.sections));
+  Order persistent;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer &buffer = problem.buffers[i];
+    (buffer.fixedOffset ? pinned : buffer.isPersistent() ? persistent : transient).push_back(i);
+  }
+  pinned.insert(pinned.end(), persistent.begin(), persistent.end());
+  std::sort(transient.begin(), transient.end(), [&](int32_t a, int32_t b) {
+    const Buffer &left = problem.buffers[a], &right = problem.buffers[b];
+    return left.lower != right.lower ? left.lower < right.lower : left.id < right.id;
+  });
+}
+
+Portfolio::~Portfolio() = default;
+
+Portfolio::Order Portfolio::makeOrder(const Recipe &recipe) {
+  struct Entry {
+    int64_t first, second;
+    int32_t begin, end;
+    int32_t item;
+  };
+  std::vector<Entry> entries;
+  entries.reserve(transient.size());
+  for (int32_t i : transient) {
+    const Timeline::Item &item = timeline.items[i];
+    std::span<const Stretch> stretches = timeline.stretches(i);
+    bool early = recipe.peakFirst && item.atPeak;
+    int64_t first = 0, second = 0;
+    switch (early ? recipe.inPeak : recipe.rest) {
+    case Key::Length:
+      first = item.length;
+      break;
+    case Key::LengthSize:
+      first = item.length;
+      second = item.size;
+      break;
+    case Key::Size:
+      first = item.size;
+      break;
+    case Key::SizeClass: // keeps small long-lived buffers from being scattered
+      first = std::bit_width(uint64_t(item.size));
+      second = item.length;
+      break;
+    case Key::Area:
+      first = int64_t(std::min<__int128>(__int128(item.size) * item.length,
+                                         std::numeric_limits<int64_t>::max() / 4));
+      break;
+    case Key::Load:
+      first = item.peakLoad;
+      second = item.length;
+      break;
+    case Key::Lower:
+      break;
+    }
+    if (recipe.jitter)
+      for (int64_t *key : {&first, &second})
+        *key =
+            int64_t(__int128(*key) * (1024 + int64_t(random() % uint64_t(recipe.jitter))) / 1024);
+    if (early)
+      first += int64_t(1) << 62;
+    int32_t begin = stretches.front().first, end = stretches.back().last;
+    if (recipe.mirrored)
+      std::tie(begin, end) = std::pair(-end, -begin);
+    entries.push_back({-first, -second, begin, end, i});
+  }
+  // Ties go by the order of `transient`: lower, then id.
+  std::vector<int32_t> place(problem.buffers.size());
+  for (size_t i = 0; i < transient.size(); ++i)
+    place[transient[i]] = int32_t(i);
+  std::sort(entries.begin(), entries.end(), [&](const Entry &a, const Entry &b) {
+    return std::tie(a.first, a.second, a.begin, a.end, place[a.item]) <
+           std::tie(b.first, b.second, b.begin, b.end, place[b.item]);
+  });
+  Order order;
+  order.reserve(entries.size());
+  for (const Entry &entry : entries)
+    order.push_back(entry.item);
+  return order;
+}
+
+/// Places all buffers, `order` after the pinned ones, below `limit`.
+void Portfolio::attempt(HoleTree &tree, const Order &order, Fit fit, int64_t limit,
+                        int64_t fullSteps, Attempt &result) const {
+  int64_t before = tree.steps();
+  tree.clear();
+  result.offsets.resize(problem.buffers.size());
+  result.placed = 0;
+  result.height = 0;
+  auto place = [&](int32_t i, Fit how) {
+    const Buffer &buffer = problem.buffers[i];
+    int64_t size = timeline.items[i].size;
+    std::optional<int64_t> offset = buffer.fixedOffset;
+    int64_t depth = HoleTree::kAllHoles;
+    if (tree.steps() - before > fullSteps && size < HoleTree::kAllHoles / kNearTop)
+      depth = kNearTop * size;
+    if (!offset)
+      offset = tree.find(timeline.stretches(i), size, buffer.alignmentBytes, limit, how, depth);
+    if (!offset)
+      return false;
+    result.offsets[i] = *offset;
+    result.height = std::max(result.height, *offset + size);
+    tree.take(timeline.stretches(i), *offset, *offset + size);
+    return true;
+  };
+  bool fits = true;
+  for (size_t i = 0; i < pinned.size() && fits; ++i)
+    fits = place(pinned[i], Fit::Lowest);
+  for (size_t i = 0; i < order.size() && fits; ++i) {
+    fits = place(order[i], fit);
+    result.placed += fits;
+  }
+  if (!fits)
+    result.height = std::numeric_limits<int64_t>::max();
+  result.steps = tree.steps() - before;
+}
+
+void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int64_t goal,
+                       int64_t work, const std::function<bool()> &stop) {
+  // Members run together under the limit that holds when they start. They are judged in their
+  // order, and one whose limit has changed meanwhile runs again: the packing, and the steps
+  // counted, are those of one thread.
+  struct Member {
+    Order order;
+    Attempt attempt;
+  };
+  std::vector<Member> members(trees.size());
+  for (size_t next = 0; next < recipes.size();) {
+    size_t together = best.offsets.empty() ? 1 : std::min(trees.size(), recipes.size() - next);
+    int64_t limit = best.height - 1;
+    for (size_t k = 0; k < together; ++k)
+      members[k].order = makeOrder(recipes[next + k]);
+    std::vector<std::thread> helpers;
+    for (size_t k = 1; k < together; ++k)
+      helpers.emplace_back([&, k] {
+        attempt(*trees[k], members[k].order, recipes[next + k].fit, limit, kFullSteps,
+                members[k].attempt);
+      });
+    attempt(*trees[0], members[0].order, recipes[next].fit, limit, kFullSteps, members[0].attempt);
+    for (std::thread &helper : helpers)
+      helper.join();
+    for (size_t k = 0; k < together; ++k, ++next) {
+      bool needed = best.offsets.empty() || (best.height > goal && stepCount <= work);
+      if (!needed || (!best.offsets.empty() && stop()))
+        return;
+      Member &member = members[k];
+      if (best.height - 1 != limit)
+        attempt(*trees[0], member.order, recipes[next].fit, best.height - 1, kFullSteps,
+                member.attempt);
+      stepCount += member.attempt.steps;
+      if (member.attempt.height >= best.height)
+        continue;
+      best.height = member.attempt.height;
+      best.offsets.swap(member.attempt.offsets);
+      bestOrder.swap(member.order);
+      bestRecipe = recipes[next];
+    }
+  }
+}
+
+void Portfolio::runOrders(Incumbent &best, int64_t goal, int64_t work,
+                          const std::function<bool()> &stop) {
+  std::vector<Recipe> first, others;
+  for (Key rest : {Key::SizeClass, Key::Size})
+    for (bool mirrored : {false, true})
+      first.push_back({true, Key::Length, rest, mirrored, Fit::Lowest});
+  const Recipe bestFit = {false, Key::Size, Key::Size, false, Fit::Smallest};
+  first.insert(first.begin() + 1, bestFit);
+  for (Key inPeak : {Key::LengthSize, Key::Size, Key::Area})
+    for (Key rest : {Key::SizeClass, Key::Size, Key::Area})
+      others.push_back({true, inPeak, rest, false, Fit::Lowest});
+  others.push_back({false, Key::Load, Key::Load, false, Fit::Lowest});
+  others.push_back({false, Key::Load, Key::Load, true, Fit::Smallest});
+  for (Key rest : {Key::Size, Key::SizeClass, Key::Area, Key::LengthSize, Key::Lower})
+    for (Fit fit : {Fit::Lowest, Fit::Smallest})
+      if (rest != Key::Size || fit != Fit::Smallest)
+        others.push_back({false, rest, rest, false, fit});
+
+  // The promise to stay below best fit by size holds however little work is granted.
+  runAll({first[0]}, best, goal, work, stop);
+  if (best.height > goal)
+    runAll({bestFit}, best, goal, std::numeric_limits<int64_t>::max(), [] { return false; });
+  first.erase(first.begin(), first.begin() + 2);
+  runAll(first, best, goal, work, stop);
+  runAll(others, best, goal, work, stop);
+}
+
+void Portfolio::improve(Incumbent &best, int64_t goal, int64_t work, int64_t iterations,
+                        const std::function<bool()> &stop) {
+  auto done = [&] { return best.height <= goal || stepCount > work || stop(); };
+  Order order = bestOrder;
+  for (int64_t i = 0, sinceBest = 0; i < iterations && !done(); ++i) {
+    if (i % 8 == 0) {
+      int64_t jitter = int64_t(4) << (i / 8 % 4 * 2);
+      std::vector<Recipe> recipes;
+      for (Key rest : {Key::SizeClass, Key::Size})
+        recipes.push_back({true, Key::Length, rest, i / 8 % 2 != 0, Fit::Lowest, jitter});
+      recipes.push_back(bestRecipe);
+      recipes.back().jitter = jitter;
+      int64_t before = best.height;
+      runAll(recipes, best, goal, work, stop);
+      if (best.height < before) {
+        order = bestOrder;
+        sinceBest = 0;
+      }
+      continue;
+    }
+    attempt(*trees[0], order, bestRecipe.fit, best.height - 1, kFullSteps, scratch);
+    stepCount += scratch.steps;
+    if (scratch.placed == int64_t(order.size()) && scratch.height < best.height) {
+      best.height = scratch.height;
+      best.offsets = scratch.offsets;
+      bestOrder = order;
+      sinceBest = 0;
+      continue;
+    }
+    // The pinned buffers or one buffer alone are as high as the best plan.
+    int64_t failed = scratch.placed;
+    if (failed == 0)
+      return;
+    // A long series without success has lost its way: back to the best order.
+    if (++sinceBest % 64 == 0)
+      order = bestOrder;
+    int64_t target = int64_t(random() % uint64_t(failed));
+    std::rotate(order.begin() + target, order.begin() + failed, order.begin() + failed + 1);
+  }
+}
+
+} // namespace zero::planning::arena

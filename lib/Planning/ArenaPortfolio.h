@@ -1,0 +1,71 @@
+//===- ArenaPortfolio.h - packing by orders ------------------------------===//
+#ifndef ZERO_LIB_PLANNING_ARENAPORTFOLIO_H
+#define ZERO_LIB_PLANNING_ARENAPORTFOLIO_H
+
+#include "ArenaTimeline.h"
+
+#include <functional>
+#include <memory>
+#include <random>
+
+namespace zero::planning::arena {
+
+/// The lowest packing so far, and the effort spent on it.
+struct Incumbent {
+  std::vector<int64_t> offsets;
+  int64_t height = kMaxTotalBytes + 1;
+};
+
+class Portfolio {
+public:
+  Portfolio(const Problem &problem, const Timeline &timeline, int64_t threads);
+  ~Portfolio();
+
+  /// Peak-first orders, best fit by size, then the others; ends at `goal`, after `work` steps
+  /// or where `stop` is true. Best fit is left out only if the goal was reached before it.
+  void runOrders(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
+
+  /// Random variants of the orders, and repairs of the best one, in turns.
+  void improve(Incumbent &best, int64_t goal, int64_t work, int64_t iterations,
+               const std::function<bool()> &stop);
+
+  int64_t steps() const { return stepCount; }
+
+private:
+  using Order = std::vector<int32_t>;
+  enum class Key : uint8_t { Length, LengthSize, Size, SizeClass, Area, Load, Lower };
+  struct Recipe {
+    bool peakFirst;   // the buffers alive at the peak, by `inPeak`
+    Key inPeak, rest; // the others, or all, by `rest`
+    bool mirrored;    // ties by the end of life rather than by its begin
+    HoleTree::Fit fit;
+    int64_t jitter = 0; // in 1024ths of a key
+  };
+  struct Attempt {
+    std::vector<int64_t> offsets;
+    int64_t placed = 0; // positions of the order
+    int64_t height = 0; // where all were placed
+    int64_t steps = 0;
+  };
+
+  Order makeOrder(const Recipe &recipe);
+  void attempt(HoleTree &tree, const Order &order, HoleTree::Fit fit, int64_t limit,
+               int64_t fullSteps, Attempt &result) const;
+  void runAll(const std::vector<Recipe> &recipes, Incumbent &best, int64_t goal, int64_t work,
+              const std::function<bool()> &stop);
+
+  const Problem &problem;
+  const Timeline &timeline;
+  Order pinned;    // fixed, then persistent ones: placed before all others
+  Order transient; // by lower, then by id
+  std::vector<std::unique_ptr<HoleTree>> trees; // one a thread
+  Attempt scratch;
+  Order bestOrder;
+  Recipe bestRecipe = {};
+  std::mt19937_64 random{1};
+  int64_t stepCount = 0;
+};
+
+} // namespace zero::planning::arena
+
+#endif // ZERO_LIB_PLANNING_ARENAPORTFOLIO_H

@@ -1,0 +1,92 @@
+//===- Kernel.h - one restart of the search, for one instruction set -----===//
+//
+// What the driver (ConflictSearch.cpp) and the kernels share. Plain data with
+// raw pointers: a kernel is compiled once per instruction set, and must not
+// instantiate library templates, which the linker would merge across sets.
+//
+// Items stand in groups of as many lanes as a 64-byte vector holds; a section,
+// and an item's conflict set, keep the list of groups that have members in them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ZERO_LIB_PLANNING_CONFLICT_KERNEL_H
+#define ZERO_LIB_PLANNING_CONFLICT_KERNEL_H
+
+#include <cstdint>
+
+namespace zero::planning::arena {
+
+/// How the buffer to branch on is found.
+enum class Rule : uint8_t {
+  BottomUp,        ///< among those that lie below every other's top
+  FewestCandidates ///< in the section with the fewest that can be its lowest
+};
+
+/// Which of several goes first; ties go by rank.
+enum class First : uint8_t { Rank, LowestBottom, LowestTop };
+
+enum class RunResult : uint8_t { Failed, Packed, OutOfNodes };
+
+struct FailedState {
+  uint64_t low, high; ///< both zero: the slot is free
+};
+
+template <typename Lane> struct Context {
+  // The problem: one entry a lane, padded to whole groups.
+  int32_t groups, sections, sectionLanes;
+  Lane capacity;
+  const Lane *first, *last, *size, *highest, *alignmentMask;
+  const int32_t *sectionGroupsBegin; // CSR, sections + 1
+  const uint16_t *sectionGroups;
+  const int32_t *itemGroupsBegin; // CSR, items + 1
+  const uint16_t *itemGroups;
+  const int32_t *nextTwin; // the next of equal buffers, or −1
+
+  // One restart.
+  const Lane *rank;
+  const int32_t *byRank;
+  const int32_t *inverseWeight; // of sections
+  Rule rule;
+  First firstBy;
+  bool weighted; // sections by candidates ÷ weight rather than by candidates
+  int64_t nodes, nodeLimit;
+
+  // Scratch and results.
+  Lane *states; // one a depth, `stateLanes` each
+  int64_t stateLanes;
+  int32_t *weight; // failures of a section
+  Lane *offset;
+  uint64_t *dirty; // sections to look at again
+  FailedState *trail;
+  int64_t trailSize, trailCapacity;
+  int32_t *ranges; // pairs; independent parts still to be searched
+  int64_t rangeCount;
+  FailedState *table;
+  uint64_t tableMask;
+  int64_t tableCount, tableLimit;
+};
+
+/// Lanes of a state: lower bounds, then four rows by section, then two bit sets.
+template <typename Lane> int64_t stateLanes(int64_t groups, int64_t sectionLanes) {
+  constexpr int64_t kLanes = 64 / sizeof(Lane);
+  int64_t bitLanes = (groups * 2 * 4 + 63) / 64 * kLanes;
+  return groups * kLanes + 3 * sectionLanes + bitLanes;
+}
+
+#define ZERO_ARENA_KERNEL(isa)                                                                     \
+  namespace isa {                                                                                  \
+  /** Fills the state of depth 0 from its lower bounds; false if that is a contradiction. */       \
+  bool start(Context<int16_t> &);                                                                  \
+  bool start(Context<int32_t> &);                                                                  \
+  bool start(Context<int64_t> &);                                                                  \
+  RunResult search(Context<int16_t> &);                                                            \
+  RunResult search(Context<int32_t> &);                                                            \
+  RunResult search(Context<int64_t> &);                                                            \
+  }
+ZERO_ARENA_KERNEL(baseline)
+ZERO_ARENA_KERNEL(avx2)
+ZERO_ARENA_KERNEL(avx512)
+#undef ZERO_ARENA_KERNEL
+
+} // namespace zero::planning::arena
+
+#endif // ZERO_LIB_PLANNING_CONFLICT_KERNEL_H
