@@ -71,6 +71,7 @@ std::string CompileOptions::toPipeline() const {
   text += " beta1=" + digits(beta1) + " beta2=" + digits(beta2) + " eps=" + digits(eps) +
           " weight-decay=" + digits(weightDecay) + " momentum=" + digits(momentum) +
           " clip=" + digits(clip);
+  text += " recompute=" + recompute + number("activation-budget", activationBudget);
   if (!groups.empty())
     text += " groups=\"" + groups + "\"";
   text += std::string(" verify=") + (verify ? "true" : "false") +

@@ -58,6 +58,9 @@ public:
     std::optional<ir::Config> config = ir::Config::get(getOperation());
     if (!config)
       return signalPassFailure();
+    if (level == Level::Launches &&
+        failed(run(createPlaceCheckpointsPass({recompute, activationBudget}))))
+      return signalPassFailure();
     for (; level < *target; level = static_cast<Level>(static_cast<int>(level) + 1)) {
       std::vector<std::unique_ptr<Pass>> passes;
       if (level == Level::Graph)
@@ -93,6 +96,7 @@ private:
       break;
     case Level::Joint:
       passes.push_back(createFormLaunchesPass());
+      passes.push_back(createPlaceCheckpointsPass({recompute, activationBudget}));
       break;
     case Level::Launches:
       passes.push_back(createReplicatePass());

@@ -2,6 +2,8 @@
 
 #include "zero/Trainer/Trainer.h"
 
+#include "PlanBudget.h"
+
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Models/Models.h"
 
@@ -90,11 +92,20 @@ llvm::Expected<OwningOpRef<ModuleOp>> readModel(Compiler &compiler, const ModelO
 llvm::Expected<Report> planModule(Compiler &compiler, ModuleOp module,
                                   const TrainOptions &options) {
   auto begin = std::chrono::steady_clock::now();
-  if (llvm::Error error = raise(compiler, module, options.compile, Level::Arena))
-    return std::move(error);
-  FailureOr<Report> report = makeReport(module);
-  if (failed(report))
-    return compilerError(compiler);
+  auto make = [&]() -> llvm::Expected<Report> {
+    bool isOpen = levelOf(module) < Level::Sharded;
+    if (isOpen && options.compile.recompute == "budget" && options.memoryBudget)
+      return planBudget(compiler, module, options.compile, *options.memoryBudget);
+    if (llvm::Error error = raise(compiler, module, options.compile, Level::Arena))
+      return std::move(error);
+    FailureOr<Report> report = makeReport(module);
+    if (failed(report))
+      return compilerError(compiler);
+    return std::move(*report);
+  };
+  llvm::Expected<Report> report = make();
+  if (!report)
+    return report.takeError();
   report->compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (options.memoryBudget)

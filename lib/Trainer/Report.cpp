@@ -5,6 +5,7 @@
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
 #include "zero/Passes/Lifetimes.h"
+#include "zero/Passes/Recompute.h"
 #include "zero/Runtime/Layout.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -47,6 +48,8 @@ public:
     for (auto segment : module.getOps<ir::SegmentOp>()) {
       if (segment.getSymName() != "eval") // what a step sends
         countCommunication(segment);
+      if (segment.getSymName() == "micro_step")
+        countFlops(segment);
       if (failed(sweep(segment)))
         return failure();
     }
@@ -112,6 +115,17 @@ private:
     }
   }
 
+  void countFlops(ir::SegmentOp segment) {
+    for (auto launch : segment.getBody().front().getOps<ir::LaunchOp>()) {
+      int64_t flops = flopsOf(index.kernels.lookup(launch.getKernel()));
+      report.flops += flops;
+      if (!isRecomputed(launch))
+        continue;
+      ++report.recomputedLaunches;
+      report.recomputedFlops += flops;
+    }
+  }
+
   /// The largest sums over the segment's time, and its fullest instant.
   LogicalResult sweep(ir::SegmentOp segment) {
     FailureOr<Lifetimes> lifetimes = Lifetimes::compute(segment, index, config.threadsPerRank);
@@ -162,19 +176,43 @@ private:
       report.peakSegment = segment.getSymName().str();
       fullestTime = static_cast<int64_t>(time);
     }
-    if (report.peakSegment == segment.getSymName())
+    if (report.peakSegment == segment.getSymName()) {
       listHolders(*lifetimes);
+      report.peakTime = fullestTime;
+      report.peakTimes = lifetimes->timeCount;
+      for (Operation &op : segment.getBody().front())
+        if (lifetimes->timeOf(&op) == fullestTime)
+          report.peakOp = describe(op);
+    }
     return success();
   }
 
+  static std::string describe(Operation &op) {
+    std::string text = op.getName().stripDialect().str();
+    if (auto launch = dyn_cast<ir::LaunchOp>(op))
+      return text + " " + launch.getKernel().str();
+    for (Type type : llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes())) {
+      if (auto future = dyn_cast<ir::FutureType>(type))
+        return text + " " + future.getBucket().getValue().str();
+      if (auto grads = dyn_cast<ir::GradsType>(type))
+        return text + " " + grads.getBucket().getValue().str();
+      if (auto full = dyn_cast<ir::FullType>(type))
+        return text + " " + full.getBucket().getValue().str();
+    }
+    return text;
+  }
+
   void listHolders(const Lifetimes &lifetimes) {
-    std::map<std::string, int64_t> held;
+    std::map<std::string, Report::Holder> held;
     for (const LiveBuffer &buffer : lifetimes.buffers)
-      if (buffer.lower <= fullestTime && fullestTime < buffer.upper)
-        held[(nameOf(buffer.kind) + " " + buffer.name).str()] += buffer.bytes;
+      if (buffer.lower <= fullestTime && fullestTime < buffer.upper) {
+        Report::Holder &holder = held[(nameOf(buffer.kind) + " " + buffer.name).str()];
+        holder.bytes += buffer.bytes;
+        ++holder.count;
+      }
     report.holders.clear();
-    for (auto &[name, bytes] : held)
-      report.holders.push_back({name, bytes});
+    for (auto &[name, holder] : held)
+      report.holders.push_back({name, holder.bytes, holder.count});
     llvm::stable_sort(report.holders, [](auto &a, auto &b) { return a.bytes > b.bytes; });
   }
 

@@ -4,6 +4,7 @@
 
 #include "zero/Training/Sizes.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 
 namespace zero {
@@ -19,6 +20,16 @@ static std::array<std::pair<llvm::StringRef, int64_t>, 7> rowsOf(const Report::P
            {"inputs", peak.inputs},
            {"workspace", peak.workspace},
            {"padding", peak.padding}}};
+}
+
+/// The ten largest holders of the peak.
+static llvm::ArrayRef<Report::Holder> largest(const Report &report) {
+  return llvm::ArrayRef(report.holders).take_front(10);
+}
+
+double Report::flopsRatio() const {
+  int64_t once = flops - recomputedFlops;
+  return once > 0 ? static_cast<double>(flops) / static_cast<double>(once) : 1.0;
 }
 
 void writeJson(const Report &report, llvm::raw_ostream &os) {
@@ -46,12 +57,31 @@ void writeJson(const Report &report, llvm::raw_ostream &os) {
       for (auto [name, bytes] : rowsOf(report.peak))
         json.attribute(name, bytes);
     });
+    json.attributeObject("peak_moment", [&] {
+      json.attribute("segment", report.peakSegment);
+      json.attribute("op", report.peakOp);
+      json.attribute("time", report.peakTime);
+      json.attribute("times", report.peakTimes);
+    });
+    json.attributeArray("peak_holders", [&] {
+      for (const Report::Holder &holder : largest(report))
+        json.object([&] {
+          json.attribute("name", holder.name);
+          json.attribute("bytes", holder.bytes);
+          json.attribute("count", holder.count);
+        });
+    });
     json.attribute("arena_bytes", report.arenaBytes);
     json.attribute("arena_lower_bound_bytes", report.arenaLowerBoundBytes);
     json.attributeObject("communication_elements", [&] {
       json.attribute("all_reduce", report.communication.allReduce);
       json.attribute("reduce_scatter", report.communication.reduceScatter);
       json.attribute("all_gather", report.communication.allGather);
+    });
+    json.attributeObject("recompute", [&] {
+      json.attribute("launches", report.recomputedLaunches);
+      json.attribute("flops", report.recomputedFlops);
+      json.attribute("flops_ratio", report.flopsRatio());
     });
     json.attribute("compile_seconds", report.compileSeconds);
     if (report.messageBytes)
@@ -74,6 +104,20 @@ std::string summaryText(const Report &report) {
   for (auto [i, row] : llvm::enumerate(rowsOf(report.peak)))
     os << (i ? ", " : " ") << row.first << " " << formatSize(row.second);
   os << "\n";
+  if (!report.peakSegment.empty()) {
+    os << "  its moment   op " << report.peakTime << " of " << report.peakTimes << " in "
+       << report.peakSegment << ": " << report.peakOp << "\n";
+    os << "  its holders ";
+    for (auto [i, holder] : llvm::enumerate(largest(report))) {
+      os << (i ? ", " : " ") << holder.name << " " << formatSize(holder.bytes);
+      if (holder.count > 1)
+        os << " (" << holder.count << ")";
+    }
+    os << "\n";
+  }
+  if (report.recomputedLaunches)
+    os << "recomputed     " << report.recomputedLaunches << " launches a micro-step, "
+       << llvm::format("%.3f", report.flopsRatio()) << " times the operations\n";
   os << "communication  " << report.communication.total()
      << " elements a step and rank (all_gather " << report.communication.allGather
      << ", reduce_scatter " << report.communication.reduceScatter << ", all_reduce "

@@ -120,6 +120,8 @@ std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &ru
     options.compile.dtype = run.dtype;
   options.compile.keepF32 = run.keepF32;
   options.compile.gradDtype = run.gradDtype;
+  options.compile.recompute = run.recompute;
+  options.memoryBudget = run.memoryBudget;
   options.poison = run.poison;
   options.checkpoints = run.checkpoints;
   auto trainer = Trainer::create(sharedCompiler(), **module, options);

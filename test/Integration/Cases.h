@@ -49,6 +49,8 @@ struct Variant {
   std::string reduceEvery = "micro-step";
   std::string dtype = "", keepF32 = "", gradDtype = "auto"; // dtype: empty, the case's own
   bool clean = false, poison = false;
+  std::string recompute = "none";
+  std::optional<int64_t> memoryBudget = std::nullopt;
   CheckpointOptions checkpoints = {};
 };
 

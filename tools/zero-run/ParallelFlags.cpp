@@ -36,9 +36,12 @@ Text reduceEvery("reduce-every", cl::init("micro-step"), cl::value_desc("when"),
                  cl::desc("Stage 2: reduce gradients every micro-step, or once a step with full "
                           "gradients until then: step, micro-step (default: micro-step)"));
 Text recompute("recompute", cl::init("none"), cl::value_desc("how"), cl::cat(parallelFlags()),
-               cl::desc("What backward computes again: none (default: none)"));
+               cl::desc("What backward computes again: none, every-block (or block) all that lies "
+                        "inside a layer, min-cut elementwise and row kernels where that saves "
+                        "memory, budget as little as --memory-budget allows (default: none)"));
 Text memoryBudget("memory-budget", cl::value_desc("size"), cl::cat(parallelFlags()),
-                  cl::desc("Refuse a plan whose arena is larger, and say what holds its peak"));
+                  cl::desc("Bytes of a rank's arena: refuse a larger plan, and say what holds its "
+                           "peak; with --recompute budget, find one that fits"));
 Text threads("threads-per-rank", cl::init("1"), cl::value_desc("n"), cl::cat(parallelFlags()),
              cl::desc("Threads inside a rank (default: 1)"));
 Text target("target", cl::init("cpu"), cl::value_desc("target"), cl::cat(parallelFlags()),
@@ -48,8 +51,11 @@ Text target("target", cl::init("cpu"), cl::value_desc("target"), cl::cat(paralle
 
 bool readParallel(Flags &flags) {
   CompileOptions &compile = flags.train.compile;
-  if (!readOnly(recompute, "none", {"block", "min-cut", "budget"}) ||
-      !readOnly(target, "cpu", {"cuda"}))
+  if (recompute == "block")
+    compile.recompute = "every-block";
+  else if (!readWord(recompute, compile.recompute, {"none", "every-block", "min-cut", "budget"}))
+    return false;
+  if (!readOnly(target, "cpu", {"cuda"}))
     return false;
   if (stage.getValue() == "auto")
     return refuse("--stage auto is not supported in this version; expects 0, 1, 2 or 3");
@@ -74,7 +80,13 @@ bool readParallel(Flags &flags) {
       return false;
     flags.train.memoryBudget = budget;
   }
-  noteConfigFlags(flags, {&ranks, &stage, &accumulate, &bucketBytes, &reduceEvery, &threads});
+  if (compile.recompute == "budget" && !flags.train.memoryBudget)
+    return refuse("expects --memory-budget with --recompute budget");
+  if (compile.recompute != "none" && flags.reference)
+    return refuse("expects --recompute none with --reference, got --recompute " +
+                  recompute.getValue());
+  noteConfigFlags(flags,
+                  {&ranks, &stage, &accumulate, &bucketBytes, &reduceEvery, &threads, &recompute});
   return true;
 }
 

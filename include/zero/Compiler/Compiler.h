@@ -36,7 +36,9 @@ struct CompileOptions {
   int64_t ranks = 1, stage = 0, microSteps = 1, bucketBytes = 25 << 20, threadsPerRank = 1;
   std::string reduceEvery = "micro-step", lossMean = "step", optimizer = "adamw";
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0.0, momentum = 0.0, clip = 0.0;
-  std::string groups; // parameter groups: ir::parseGroups
+  std::string recompute = "none"; // read before level sharded
+  int64_t activationBudget = 0;   // bytes, with recompute=budget
+  std::string groups;             // parameter groups: ir::parseGroups
   bool verify = true;
   bool clean = false;
 

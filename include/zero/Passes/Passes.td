@@ -77,7 +77,8 @@ def AutodiffPass : Pass<"nn-autodiff", "::mlir::ModuleOp"> {
     one `grad-type`, under `auto` f32 where zero.config has several micro-steps, else the parameter's.
   }];
   let options = [
-    Option<"gradType", "grad-type", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto, f32, bf16 or f16">
+    Option<"gradType", "grad-type", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto, f32, bf16 or f16">,
+    Option<"evaluate", "evaluate", "bool", "false", "Make @eval too: forward alone, for held-out data">
   ];
   let dependentDialects = ["::zero::nn::NNDialect", "::mlir::func::FuncDialect"];
 }
@@ -88,6 +89,32 @@ def FormLaunchesPass : Pass<"zero-form-launches", "::mlir::ModuleOp"> {
     Level J to level J: moves ops that belong together into `zero.kernel`, shared by structure, and
     leaves `zero.launch`; only views stay between launches.
   }];
+  let dependentDialects = ["::zero::nn::NNDialect", "::zero::ir::ZeroDialect"];
+}
+
+def PlaceCheckpointsPass : Pass<"zero-place-checkpoints", "::mlir::ModuleOp"> {
+  let summary = "Chooses what is kept for backward, and what runs again";
+  let description = [{
+    Level J (with launches) to the same level: clones launches of forward into backward, so that their
+    results need not be kept in between. A clone is fed through `nn.barrier`, which keeps it apart from
+    the launch it repeats.
+
+    - `none` keeps everything.
+    - `every-block` keeps what enters a block, that is a layer, and runs everything else that backward
+      reads again. Blocks are found by the period of equal kernels in forward.
+    - `min-cut` repeats only elementwise and row kernels, where that keeps fewer bytes.
+    - `budget` finds the cheapest computations that keep activations within `memory-budget` bytes.
+
+    ```mlir
+    %h = zero.launch @gelu(%u) …    →    %u1 = nn.barrier %u after %dy
+    %dw = zero.launch @dot(%h, %dy)      %h1 = zero.launch @gelu(%u1) …
+                                         %dw = zero.launch @dot(%h1, %dy)
+    ```
+  }];
+  let options = [
+    Option<"recompute", "recompute", "std::string", "\"none\"", "What runs again: none, every-block, min-cut or budget">,
+    Option<"memoryBudget", "memory-budget", "int64_t", "0", "With budget: bytes of activations at their peak">
+  ];
   let dependentDialects = ["::zero::nn::NNDialect", "::zero::ir::ZeroDialect"];
 }
 
@@ -185,6 +212,8 @@ def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
     Option<"dtype", "dtype", "std::string", "\"f32\"", "Type of weights and activations: f32, bf16 or f16; read at level graph">,
     Option<"keepF32", "keep-f32", "std::string", "\"\"", "Parameters that stay f32: names with * for any characters, separated by commas">,
     Option<"gradDtype", "grad-dtype", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto (f32 over several micro-steps), f32, bf16 or f16">,
+    Option<"recompute", "recompute", "std::string", "\"none\"", "What backward computes again: none, every-block, min-cut or budget; read before level sharded">,
+    Option<"activationBudget", "activation-budget", "int64_t", "0", "With recompute=budget: bytes of activations at their peak">,
     Option<"verify", "verify", "bool", "true", "Run zero-verify after each pass">,
     Option<"clean", "clean", "bool", "false", "Run canonicalize and cse after each pass">,
     Option<"ranks", "ranks", "int64_t", "1", "Data-parallel ranks">,

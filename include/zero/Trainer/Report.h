@@ -42,13 +42,16 @@ struct Report {
     int64_t states = 0, control = 0, activations = 0, buckets = 0, inputs = 0, workspace = 0;
     int64_t padding = 0; // of states and buffers, rounding included
   } peak;
-  /// Who holds the fullest instant, the largest first.
+  /// Who holds the fullest instant, the largest first; buffers of one kind and name together.
   struct Holder {
     std::string name; // `activation fc`, `gather b0`
-    int64_t bytes = 0;
+    int64_t bytes = 0, count = 0;
   };
   std::vector<Holder> holders;
-  std::string peakSegment;
+  /// The fullest instant: op `peakTime` of `peakTimes` in a segment, as `launch fc`. Empty where no
+  /// segment holds anything beside the states.
+  std::string peakSegment, peakOp;
+  int64_t peakTime = 0, peakTimes = 0;
   int64_t arenaBytes = 0, arenaLowerBoundBytes = 0;
 
   /// Elements that each rank sends in a step (C1).
@@ -56,6 +59,12 @@ struct Report {
     int64_t allReduce = 0, reduceScatter = 0, allGather = 0;
     int64_t total() const { return allReduce + reduceScatter + allGather; }
   } communication;
+
+  /// Launches of a micro-step that repeat an earlier one, and floating-point operations of those
+  /// and of all.
+  int64_t recomputedLaunches = 0, recomputedFlops = 0, flops = 0;
+  /// Operations of a micro-step ÷ those without repetitions.
+  double flopsRatio() const;
   double compileSeconds = 0.0;
   int64_t messageBytes = 0; // of buffers between processes, beside the arena; 0 for threads
 };

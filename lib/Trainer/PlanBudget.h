@@ -1,0 +1,18 @@
+//===- PlanBudget.h - recomputation that fits an arena into a budget --------===//
+#ifndef ZERO_LIB_TRAINER_PLANBUDGET_H
+#define ZERO_LIB_TRAINER_PLANBUDGET_H
+
+#include "zero/Compiler/Compiler.h"
+#include "zero/Trainer/Report.h"
+
+namespace zero {
+
+/// Brings a module from before level sharded to level A with as little computed again as the search
+/// finds, so that the arena takes at most `budgetBytes` after packing. Errors: what a pass refuses;
+/// that no plan fits, with what holds the peak of the smallest one (M3). Deterministic.
+llvm::Expected<Report> planBudget(Compiler &compiler, mlir::ModuleOp module, CompileOptions options,
+                                  int64_t budgetBytes);
+
+} // namespace zero
+
+#endif // ZERO_LIB_TRAINER_PLANBUDGET_H
