@@ -66,6 +66,19 @@ TEST(ZeroPlan, CapacityAndAlignmentTakeUnits) {
   std::remove(file.c_str());
 }
 
+TEST(ZeroPlan, ThreadsKeepThePlanAndSecondsEndTheSearch) {
+  // 2 bytes fixed at 2 leave 3 others only the place above: 7, though 5 are alive.
+  std::string file = written("effort.csv", "id,lower,upper,size,offset\n0,0,1,2,2\n1,0,1,3,\n");
+  Outcome outcome = zeroPlan("arena " + file + " --seconds 60 --threads 2");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_TRUE(has(outcome, "lower bound 5\nproved      7\nheight      7\n")) << outcome.text;
+  EXPECT_TRUE(has(outcome, "status      optimal")) << outcome.text;
+  outcome = zeroPlan("arena " + file + " --capacity 6");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(has(outcome, "status      infeasible")) << outcome.text;
+  std::remove(file.c_str());
+}
+
 TEST(ZeroPlan, BadInputIsOne) {
   std::string file = written("bad.csv", "id,lower,upper,size\n0,5,5,1\n");
   Outcome outcome = zeroPlan("arena " + file);
@@ -81,7 +94,8 @@ TEST(ZeroPlan, WrongFlagsAreTwo) {
   std::string file = written("flags.csv", kThree);
   for (const char *flags : {"", "arena", "checkpoint x.csv", "arena x.csv y.csv", "--stage 3"})
     EXPECT_EQ(zeroPlan(flags).code, 2) << flags;
-  for (const char *flag : {"--seconds 3", "--capacity 0", "--capacity -1", "--capacity 3x",
+  for (const char *flag : {"--seconds 0", "--seconds x", "--seconds nan", "--threads 0",
+                           "--threads x", "--capacity 0", "--capacity -1", "--capacity 3x",
                            "--capacity 9999999999GiB", "--alignment 0", "--capacity"})
     EXPECT_EQ(zeroPlan("arena " + file + " " + flag).code, 2) << flag;
   EXPECT_EQ(zeroPlan("--help").code, 0);

@@ -37,6 +37,13 @@ cl::opt<std::string>
 cl::opt<std::string>
     alignment("alignment", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("bytes"),
               cl::desc("Offsets are multiples of this too (default: the file's own)"));
+cl::opt<std::string>
+    seconds("seconds", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("number"),
+            cl::desc("Search until the plan is proved lowest or this time is over, and not for a "
+                     "fixed number of steps; the plan then depends on the machine's speed"));
+cl::opt<std::string>
+    threads("threads", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("number"),
+            cl::desc("Orders tried at once; the plan is the same for any number (default: 1)"));
 cl::opt<std::string> output("o", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("file"),
                             cl::desc("Write the problem with its offsets ('-': standard output)"));
 
@@ -57,6 +64,24 @@ bool readBytes(const cl::opt<std::string> &flag, std::optional<int64_t> &value) 
     return false;
   }
   value = number << shift;
+  return true;
+}
+
+/// Reads --seconds and --threads into `options`, or says what is wrong.
+bool readEffort(arena::Options &options, double &limit) {
+  if (seconds.getNumOccurrences() &&
+      (!llvm::to_float(llvm::StringRef(seconds), limit) || !(limit > 0) || limit > 1e9)) {
+    llvm::errs() << "zero-plan: expects --seconds to be a number above 0, got '" << seconds
+                 << "'\n";
+    return false;
+  }
+  if (threads.getNumOccurrences() &&
+      (!llvm::to_integer(llvm::StringRef(threads), options.threads, 10) || options.threads < 1 ||
+       options.threads > 1024)) {
+    llvm::errs() << "zero-plan: expects --threads to be a number between 1 and 1024, got '"
+                 << threads << "'\n";
+    return false;
+  }
   return true;
 }
 
@@ -81,6 +106,10 @@ int runArena() {
   std::optional<int64_t> capacityBytes, alignmentBytes;
   if (!readBytes(capacity, capacityBytes) || !readBytes(alignment, alignmentBytes))
     return 2;
+  arena::Options options;
+  double limit = 0;
+  if (!readEffort(options, limit))
+    return 2;
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
   if (!file)
     return fail(input + ": error: " + file.getError().message());
@@ -96,19 +125,28 @@ int runArena() {
       return fail(input + ": error: " + *message);
 
   auto begin = std::chrono::steady_clock::now();
-  arena::Plan plan = arena::plan(problem);
-  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  if (limit > 0) {
+    options.iterations = options.work = INT64_MAX / 4;
+    options.stop = [&] { return elapsed() >= limit; };
+  }
+  arena::Plan plan = arena::plan(problem, options);
+  double taken = elapsed();
   if (auto message = arena::verify(problem, plan))
     return fail(input + ": error: the plan fails its check: " + *message);
 
   bool fits = plan.status == arena::Status::Optimal || plan.status == arena::Status::Feasible;
   llvm::raw_ostream &out = output == "-" ? llvm::errs() : llvm::outs();
-  out << "lower bound " << plan.lowerBoundBytes << "\n"
-      << "height      " << plan.heightBytes << "\n"
+  out << "lower bound " << plan.lowerBoundBytes << "\n";
+  if (plan.provedBytes > plan.lowerBoundBytes) // nothing is lower than this, by exhaustion
+    out << "proved      " << plan.provedBytes << "\n";
+  out << "height      " << plan.heightBytes << "\n"
       << "ratio       "
       << llvm::format("%.6f", double(plan.heightBytes) / double(plan.lowerBoundBytes)) << "\n"
       << "status      " << arena::name(plan.status) << "\n"
-      << "seconds     " << llvm::format("%.3f", seconds.count()) << "\n";
+      << "seconds     " << llvm::format("%.3f", taken) << "\n";
   if (!fits)
     return 1;
   if (output.empty())
