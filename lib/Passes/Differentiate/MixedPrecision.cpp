@@ -18,6 +18,7 @@
 #include "zero/Passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -135,8 +136,24 @@ private:
     return types;
   }
 
-  /// Whether the op takes its operands' types side by side.
-  bool accepts(Operation *op) { return succeeded(infer(op, std::nullopt)); }
+  /// Whether the op takes its operands' types side by side. Traits have a say beside inference, and
+  /// look at the results too.
+  bool accepts(Operation *op) {
+    FailureOr<SmallVector<Type>> types = infer(op, std::nullopt);
+    if (failed(types))
+      return false;
+    SmallVector<Type> before(op->getResultTypes());
+    setResultTypes(op, *types);
+    ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+    bool isValid = succeeded(op->getName().verifyInvariants(op));
+    setResultTypes(op, before);
+    return isValid;
+  }
+
+  static void setResultTypes(Operation *op, ArrayRef<Type> types) {
+    for (auto [result, type] : llvm::zip(op->getResults(), types))
+      result.setType(type);
+  }
 
   LogicalResult inferAgain(Operation *op) {
     if (!isa<InferTypeOpInterface>(op))
@@ -145,8 +162,7 @@ private:
     FailureOr<SmallVector<Type>> types = infer(op, op->getLoc());
     if (failed(types))
       return failure();
-    for (auto [result, resultType] : llvm::zip(op->getResults(), *types))
-      result.setType(resultType);
+    setResultTypes(op, *types);
     return success();
   }
 
@@ -179,8 +195,7 @@ private:
       specialised[callee].made.push_back(function);
     }
     call.setCallee(function.getName());
-    for (auto [result, resultType] : llvm::zip(call.getResults(), function.getResultTypes()))
-      result.setType(resultType);
+    setResultTypes(call, function.getResultTypes());
     return success();
   }
 

@@ -84,3 +84,21 @@ func.func @loss(%ids: tensor<2xi32>) -> tensor<f32> {
   %loss = nn.add %sum, %dot : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// An op whose operands share a type has one, wherever that is asked for.
+
+// CHECK: %[[DY:.*]] = nn.read @ln.dy : tensor<4xf32>
+// CHECK: %[[DY16:.*]] = nn.convert %[[DY]] to bf16
+// CHECK: nn.gelu_grad tanh %[[DY16]], %{{.*}} : tensor<4xbf16>
+nn.param @x : tensor<4xf32> init ones
+nn.param @ln.dy : tensor<4xf32> init ones
+nn.param @v.scale : tensor<4xf32> init ones
+func.func @loss() -> tensor<f32> {
+  %dy = nn.read @ln.dy : tensor<4xf32>
+  %x = nn.read @x : tensor<4xf32>
+  %g = nn.gelu_grad tanh %dy, %x : tensor<4xf32>
+  %loss = nn.reduce_sum %g over [0] : (tensor<4xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
