@@ -57,10 +57,15 @@ double exponential(Random &random) {
 }
 
 /// What the best prototype did; `n` scales the heat.
-constexpr int64_t kFirstCycle = 60'000;
+constexpr int64_t kFirstCycle = 60'000, kRepairCycle = 15'000;
 constexpr double kCycleGrowth = 1.35, kHeat = 0.35;
 constexpr double kCycleHeats[] = {1, .3, 3, .3, 1, .5};
+/// Short cycles before the others, for a start that is good already.
+constexpr double kRepairHeats[] = {.03, .1, .3};
+constexpr double kSteering = 1.04;
 constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
+/// The search ends when this many moves and this multiple of those until the last find are done.
+constexpr int64_t kPatience = 120'000, kPatienceGrowth = 4;
 constexpr size_t kMaxChanges = 14; // in one move
 constexpr int32_t kMaxDepth = 20;
 
@@ -102,6 +107,7 @@ private:
   double current = 0, threshold = 0;
   size_t moveBegin = 0;
   Found best;
+  int64_t done = 0, bestAt = 0; // moves
   int32_t sinceSteering = 0, fitting = 0;
   std::vector<int32_t> pending;
 };
@@ -110,6 +116,7 @@ template <typename Int> void Annealer<Int>::keepIfBest() {
   if (sequence.excess() > 0 || sequence.cost() >= best.cost)
     return;
   best = {sequence.computations(), sequence.cost()};
+  bestAt = done;
 }
 
 /// The first use of `node`'s value after slot `after`, before its next instance; -1 for none, or
@@ -200,7 +207,7 @@ template <typename Int> bool Annealer<Int>::recompute(int32_t node, int32_t befo
 template <typename Int> bool Annealer<Int>::evictSomewhere() {
   int32_t slot =
       sequence.excess() > 0 ? slotAbove(0, sequence.slots()) : random.below(sequence.slots());
-  Victim victim = slot < 0 ? Victim{} : victimAt(slot, 4);
+  Victim victim = slot < 0 ? Victim{} : victimAt(slot, 6);
   return victim.node >= 0 && recompute(victim.node, victim.nextUse, 0);
 }
 
@@ -265,15 +272,15 @@ template <typename Int> bool Annealer<Int>::shiftOne() {
 
 template <typename Int> bool Annealer<Int>::step() {
   int32_t kind = random.below(20);
-  if (kind < 9 || sequence.extras().empty())
+  if (kind < 8 || sequence.extras().empty())
     return evictSomewhere();
-  if (kind < 11)
+  if (kind < 12)
     return extendOne();
   if (kind < 18) {
     const std::vector<int32_t> &extras = sequence.extras();
     int32_t slot = extras[random.below(int64_t(extras.size()))];
     removeOne(slot);
-    if (kind < 14)
+    if (kind < 15)
       return true;
     for (int32_t repairs = 0; repairs < 2 && sequence.excess() > 0; ++repairs) {
       int32_t reach = sequence.slots() / 8;
@@ -298,6 +305,8 @@ template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
   for (int64_t move = 0; move < moves; ++move) {
     if (move > 0 && move % (moves / kHeatSteps + 1) == 0)
       heat *= decay;
+    if (++done > options.moves || done > kPatience + kPatienceGrowth * bestAt)
+      return;
     threshold = exponential(random) * heat;
     sequence.forget();
     moveBegin = 0;
@@ -318,9 +327,9 @@ template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
     fitting += sequence.excess() == 0;
     if (++sinceSteering == kMovesPerSteering) {
       if (fitting < kMovesPerSteering / 10)
-        lambda *= 1.1;
+        lambda *= kSteering;
       else if (fitting > kMovesPerSteering * 2 / 5)
-        lambda /= 1.1;
+        lambda /= kSteering;
       sinceSteering = fitting = 0;
       current = energy();
     }
@@ -330,17 +339,26 @@ template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
 template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &start) {
   sequence.assign(start);
   keepIfBest();
-  double length = kFirstCycle;
   double unitHeat = kHeat / graph.size * double(graph.baseCost);
-  int64_t left = options.moves;
-  for (int32_t count = 0; left > 0 && best.cost > options.stopAtCost; ++count) {
+  auto finished = [&] {
+    return best.cost <= options.stopAtCost || done > options.moves ||
+           done > kPatience + kPatienceGrowth * bestAt;
+  };
+  if (options.startIsGood)
+    for (double heat : kRepairHeats) {
+      if (finished())
+        return best;
+      sequence.assign(best.computations.empty() ? start : best.computations);
+      current = energy();
+      cycle(kRepairCycle, unitHeat * heat);
+    }
+  double length = kFirstCycle;
+  for (int32_t count = 0; !finished(); ++count) {
     if (count > 0)
       sequence.assign(count % 2 && !best.computations.empty() ? best.computations
                                                               : sequence.computations());
     current = energy();
-    int64_t moves = std::min(left, int64_t(length));
-    cycle(moves, unitHeat * kCycleHeats[count % 6] * (count ? 1 : options.firstHeat));
-    left -= moves;
+    cycle(int64_t(length), unitHeat * kCycleHeats[count % std::size(kCycleHeats)]);
     length *= kCycleGrowth;
   }
   return best;

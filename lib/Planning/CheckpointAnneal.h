@@ -7,11 +7,11 @@
 namespace zero::planning::checkpoint {
 
 struct AnnealOptions {
-  int64_t moves = 0;
+  int64_t moves = 0; ///< at most; a search that finds nothing more ends before
   uint64_t seed = 1;
   int64_t stopAtCost = 0; ///< no plan is cheaper: end there
-  /// How hot the first cycle is, as a part of the usual heat; less where the start is good.
-  double firstHeat = 1;
+  /// Looks near the start first, which is then nearly within the budget and nearly best.
+  bool startIsGood = false;
 };
 
 /// A sequence within the graph's budget; empty, with a cost of kMaxTotal, where there is none.
