@@ -125,6 +125,10 @@ llvm::Error RunCheckpoints::findSource() {
       return opened.takeError();
     source = std::move(*opened);
   }
+  return lookForNewest();
+}
+
+llvm::Error RunCheckpoints::lookForNewest() {
   if (!folder)
     return llvm::Error::success();
   llvm::Expected<std::vector<int64_t>> steps = folder->steps();
@@ -138,12 +142,25 @@ llvm::Error RunCheckpoints::findSource() {
   return llvm::Error::success();
 }
 
+llvm::Error RunCheckpoints::rewind(int64_t step) {
+  while (folder && newestStep > step) {
+    if (llvm::Error error = folder->setAside(newestStep, "newer", heard))
+      return common(std::move(error), peers);
+    if (llvm::Error error = lookForNewest())
+      return common(std::move(error), peers);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error RunCheckpoints::checkSource() {
   // Else the checkpoints of two histories would lie in one folder, and the newest be of either.
-  if (newestStep >= 0 && !(source && isSameFolder(source->path(), folder->pathOf(newestStep))))
+  bool isThere =
+      source && folder && isSameFolder(source->path(), folder->pathOf(source->manifest().step));
+  if (newestStep >= 0 && !isThere)
     return inputError(folder->path(),
-                      "expects --resume auto (or " + folder->pathOf(newestStep) +
-                          ", the newest checkpoint there), or a folder without checkpoints, got " +
+                      "expects --resume auto (or one of the checkpoints there, the newest of which "
+                      "is " +
+                          folder->pathOf(newestStep) + "), or a folder without, got " +
                           (source ? "--resume " + source->path() : llvm::Twine("a new run")));
   if (!source)
     return llvm::Error::success();
@@ -181,6 +198,8 @@ llvm::Expected<RunPosition> RunCheckpoints::resume(zrt::Session &session) {
   heard.push_back(source->path().str() + ": note: goes on after step " +
                   std::to_string(manifest.step) + " (" + std::to_string(manifest.samples()) +
                   " samples)" + changesText(manifest, here));
+  if (!data)
+    data = manifest.data; // no step is taken: what is written again is of the same data
   RunPosition position{manifest.step, manifest.stepsTaken, std::nullopt};
   if (llvm::any_of(manifest.parameters,
                    [](const auto &parameter) { return parameter.type == "f16"; }))

@@ -88,7 +88,11 @@ CheckpointManifest identify(const zrt::Program &program, const TrainOptions &opt
       {"weight-decay", text(optimizer.weightDecay)},
       {"momentum", text(optimizer.momentum)},
       {"clip", text(optimizer.clip)},
+      {"groups", options.compile.groups},
+      {"loss-mean", options.compile.lossMean},
       {"lr", text(options.schedule.peak)},
+      {"schedule", name(options.schedule.kind).str()},
+      {"floor", text(options.schedule.floor)},
       {"warmup", text(options.schedule.warmup)},
   };
   if (!options.data.empty())

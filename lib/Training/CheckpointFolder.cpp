@@ -28,7 +28,7 @@
 namespace zero::training {
 namespace {
 
-constexpr llvm::StringLiteral kTemporary = ".tmp-", kOld = ".old-", kDamaged = ".damaged-";
+constexpr llvm::StringLiteral kTemporary = ".tmp-", kOld = ".old-";
 
 std::string stepName(int64_t step) { return llvm::formatv("step-{0,0+8}", step); }
 
@@ -240,39 +240,56 @@ llvm::Error CheckpointFolder::write(CheckpointManifest manifest, llvm::ArrayRef<
   return onFirst([&] { return keepNewest(keep); });
 }
 
+llvm::Error CheckpointFolder::setAside(int64_t step, llvm::StringRef why,
+                                       std::vector<std::string> &warnings) {
+  std::string aside = ("." + why + "-" + stepName(step)).str();
+  auto rename = [&]() -> llvm::Error {
+    if (llvm::Error error = removeTree(at(aside)))
+      return error;
+    if (::rename(pathOf(step).c_str(), at(aside).c_str()) != 0)
+      return systemError(pathOf(step), "cannot set the checkpoint aside", lastError());
+    syncFolder(folder);
+    return llvm::Error::success();
+  };
+  warnings.push_back(pathOf(step) + ": warning: " + why.str() + ", and set aside as " + aside);
+  return peers.agree(peers.isFirst() ? rename() : llvm::Error::success());
+}
+
 llvm::Expected<std::unique_ptr<Checkpoint>>
 CheckpointFolder::openNewest(std::vector<std::string> &warnings) {
+  llvm::Expected<std::vector<int64_t>> there = steps();
+  std::vector<int64_t> left = there ? *there : std::vector<int64_t>();
+  if (llvm::Error error = peers.agree(there.takeError()))
+    return std::move(error);
+  std::vector<int64_t> damaged;
+  std::vector<std::string> faults;
   for (;;) {
-    llvm::Expected<std::vector<int64_t>> there = steps();
-    bool any = there && !there->empty();
-    int64_t mine = any ? there->back() : -1;
-    if (llvm::Error error = peers.agree(there ? llvm::Error::success() : there.takeError()))
-      return std::move(error);
-    llvm::Expected<int64_t> step = peers.fromFirst(mine);
+    // What the first process sees: others may see a shared folder a moment later.
+    llvm::Expected<int64_t> step = peers.fromFirst(left.empty() ? -1 : left.back());
     if (!step)
       return step.takeError();
-    if (*step < 0)
+    if (!left.empty())
+      left.pop_back();
+    if (*step < 0 && damaged.empty())
       return nullptr;
+    if (*step < 0)
+      return llvm::createStringError(llvm::join(faults, "\n") + "\n" + folder +
+                                     ": error: expects a whole checkpoint to resume from, got " +
+                                     "damaged ones only");
     llvm::Expected<std::unique_ptr<Checkpoint>> opened = Checkpoint::open(pathOf(*step), peers);
-    if (opened)
+    if (opened) {
+      for (size_t i = 0; i < damaged.size(); ++i) {
+        warnings.push_back(faults[i]);
+        if (llvm::Error error = setAside(damaged[i], "damaged", warnings))
+          return std::move(error);
+      }
       return opened;
+    }
     llvm::Error failure = opened.takeError();
     if (!failure.isA<DamagedError>())
       return std::move(failure);
-    std::string aside = at(kDamaged + stepName(*step));
-    warnings.push_back(llvm::toString(std::move(failure)));
-    warnings.push_back(pathOf(*step) + ": warning: damaged, and set aside as " +
-                       llvm::sys::path::filename(aside).str());
-    auto setAside = [&]() -> llvm::Error {
-      if (llvm::Error error = removeTree(aside))
-        return error;
-      if (::rename(pathOf(*step).c_str(), aside.c_str()) != 0)
-        return systemError(pathOf(*step), "cannot set the damaged checkpoint aside", lastError());
-      syncFolder(folder);
-      return llvm::Error::success();
-    };
-    if (llvm::Error error = peers.agree(peers.isFirst() ? setAside() : llvm::Error::success()))
-      return std::move(error);
+    damaged.push_back(*step);
+    faults.push_back(llvm::toString(std::move(failure)));
   }
 }
 

@@ -235,8 +235,10 @@ TEST_F(CheckpointRefusals, TwoRunsAtOnce) {
 }
 
 TEST_F(CheckpointRefusals, TwoHistoriesInOneFolder) {
-  std::string error, only = folder() + ": error: expects --resume auto (or " + step2() +
-                            ", the newest checkpoint there), or a folder without checkpoints, got ";
+  std::string error, only = folder() +
+                            ": error: expects --resume auto (or one of the checkpoints there, the "
+                            "newest of which is " +
+                            step2() + "), or a folder without, got ";
   Variant variant;
   variant.checkpoints = {.folder = folder()};
   EXPECT_EQ(makeTrainer(goldenCase("tiny"), variant, error), nullptr);
@@ -251,10 +253,10 @@ TEST_F(CheckpointRefusals, TwoHistoriesInOneFolder) {
   other.reset();
   variant.checkpoints.folder = folder() + "2";
   EXPECT_EQ(makeTrainer(goldenCase("tiny"), variant, error), nullptr);
-  EXPECT_EQ(error, folder() + "2: error: expects --resume auto (or " + folder() +
-                       "2/step-00000003, the newest checkpoint there), or a folder without "
-                       "checkpoints, got --resume " +
-                       step2());
+  EXPECT_EQ(error, folder() +
+                       "2: error: expects --resume auto (or one of the checkpoints there, the "
+                       "newest of which is " +
+                       folder() + "2/step-00000003), or a folder without, got --resume " + step2());
 }
 
 } // namespace

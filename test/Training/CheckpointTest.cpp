@@ -397,6 +397,21 @@ TEST_F(CheckpointTest, NewestSetsDamagedOnesAside) {
             (Names{".damaged-step-00000004", ".damaged-step-00000006", ".lock", "step-00000002"}));
 }
 
+TEST_F(CheckpointTest, NewestBeginsNothingAnewBehindDamage) {
+  save(2);
+  save(4);
+  ::unlink(in("step-00000002/checkpoint.json").c_str());
+  ::unlink(in("step-00000004/checkpoint.json").c_str());
+  std::vector<std::string> warnings;
+  std::string missing =
+      "/checkpoint.json: error: expects a file of the checkpoint, got none of that "
+      "name\n";
+  EXPECT_EQ(errorOf(folder().openNewest(warnings)),
+            in("step-00000004") + missing + in("step-00000002") + missing + root() +
+                ": error: expects a whole checkpoint to resume from, got damaged ones only");
+  EXPECT_EQ(entries(), (Names{".lock", "step-00000002", "step-00000004"}));
+}
+
 // A newer program's checkpoint is not damaged: nothing older is taken in its place.
 TEST_F(CheckpointTest, NewestRefusesAnotherVersion) {
   save(2);

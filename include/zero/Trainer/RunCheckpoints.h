@@ -30,7 +30,7 @@ class RunCheckpoints {
 public:
   /// Takes the folder for this run, and finds what it goes on from; before anything is compiled.
   /// Null where no checkpoints are asked for. Errors: those of CheckpointFolder and Checkpoint; a
-  /// folder whose newest checkpoint is not the one to go on from; another seed than a given one.
+  /// folder with checkpoints, but not the one to go on from; another seed than a given one.
   static llvm::Expected<std::unique_ptr<RunCheckpoints>> open(const TrainOptions &options);
 
   /// What the run goes on from; null: it begins anew. `resume` lets go of it.
@@ -45,6 +45,10 @@ public:
   /// What differs from the run that wrote it is noted in `lines()`. Not collective. Errors: another
   /// model (its first difference), another global batch (both figures), another optimizer.
   llvm::Expected<RunPosition> resume(zrt::Session &session);
+
+  /// Sets checkpoints of the folder that are newer than a step aside: its history ends where this
+  /// run begins. Collective.
+  llvm::Error rewind(int64_t step);
 
   /// Warnings and notes about what was found; whole lines.
   llvm::ArrayRef<std::string> lines() const { return heard; }
@@ -61,6 +65,7 @@ public:
 private:
   RunCheckpoints() = default;
   llvm::Error findSource();
+  llvm::Error lookForNewest();
   llvm::Error checkSource();
   llvm::Error restore(zrt::Session &session, const zrt::Bucket &bucket, const zrt::Slot &slot);
   llvm::Error lookAtData();

@@ -5,6 +5,7 @@
 //   D/step-00000012/           whole: the name is given by one rename, last
 //   D/.old-step-00000008/      being deleted: the name is taken away first
 //   D/.damaged-step-00000010/  found damaged, kept for whoever wants to look
+//   D/.newer-step-00000016/    newer than one that was asked for by its name
 //
 // Names with a dot are never read. So whenever a run dies, each `step-…` is whole,
 // and the newest one is the old checkpoint or the new one (F2). The next run of the
@@ -45,9 +46,13 @@ public:
   llvm::Error write(CheckpointManifest manifest, llvm::ArrayRef<RankPieces> local, int64_t ranks,
                     int64_t keep);
 
-  /// The newest checkpoint; null where there is none. One that is damaged is set aside, with a line
-  /// in `warnings`, and the next older one is taken.
+  /// The newest whole checkpoint; null where there is none at all. Newer ones, which are damaged,
+  /// are set aside; where all are, that is an error, and they stay. All processes call this.
   llvm::Expected<std::unique_ptr<Checkpoint>> openNewest(std::vector<std::string> &warnings);
+
+  /// Takes its name from a checkpoint: `.damaged-step-00000010` for `damaged`. Says so in
+  /// `warnings`. All processes call this.
+  llvm::Error setAside(int64_t step, llvm::StringRef why, std::vector<std::string> &warnings);
 
 private:
   CheckpointFolder(std::string path, CheckpointPeers peers)

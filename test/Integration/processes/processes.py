@@ -327,8 +327,8 @@ class Processes(unittest.TestCase):
             shutil.rmtree(self.folder / "D", ignore_errors=True)
             self.alone(*self.checkpointing("D", "--steps", 4), "--ranks", 2)
             again = [self.checkpointing("D", "--steps", 6)] * 2
-            self.expect_refused(transport, again, "D: error: expects --resume auto (or D/step-00000004, the newest "
-                                "checkpoint there), or a folder without checkpoints, got a new run", 1)
+            self.expect_refused(transport, again, "D: error: expects --resume auto (or one of the checkpoints there, the "
+                                "newest of which is D/step-00000004), or a folder without, got a new run", 1)
             # The second file is for the second process to check.
             path = self.folder / "D/step-00000004/rank-00001.safetensors"
             content = bytearray(path.read_bytes())
