@@ -138,13 +138,16 @@ private:
   mlir::Value tree(Join join, mlir::Value lanes);
   /// The numbers that a row op takes from its whole row; `outer` are the row's indices.
   llvm::SmallVector<mlir::Value> statistics(mlir::Operation *op, llvm::ArrayRef<Index> outer);
-  /// `norm` is a norm or a gradient of one; its first operand holds the rows.
-  llvm::SmallVector<mlir::Value> normStatistics(mlir::Operation *norm, llvm::ArrayRef<Index> outer);
-  mlir::Value normalised(mlir::Operation *norm, llvm::ArrayRef<Index> indices, mlir::Value mask);
   mlir::Value rowTotal(Join join, mlir::Value input, llvm::ArrayRef<Index> outer);
   llvm::SmallVector<mlir::Value>
   remembered(std::vector<uint64_t> key, llvm::ArrayRef<Index> outer,
              llvm::function_ref<llvm::SmallVector<mlir::Value>()> make);
+
+  // NormRows.cpp: `norm` is a norm or a gradient of one; its first operand holds the rows.
+  llvm::SmallVector<mlir::Value> normStatistics(mlir::Operation *norm, llvm::ArrayRef<Index> outer);
+  mlir::Value normalised(mlir::Operation *norm, llvm::ArrayRef<mlir::Value> row,
+                         llvm::ArrayRef<Index> indices, mlir::Value mask);
+  mlir::Value normElement(mlir::Operation *norm, llvm::ArrayRef<Index> indices, mlir::Value mask);
 
   mlir::ImplicitLocOpBuilder &b;
   const BodyShapes &shapes;

@@ -71,6 +71,8 @@ std::optional<GeneratedPlan> planGenerated(ir::KernelOp kernel, const BodyShapes
 
 /// Norms, softmax and their gradients: an element needs numbers of its whole row.
 bool isRowOp(mlir::Operation *op);
+/// A norm, or the gradient of one with respect to its input.
+bool isNorm(mlir::Operation *op);
 /// The gradient of a norm's weight, of x and dy: Σ over rows of dy · normalised x.
 bool isNormGradWeight(mlir::Operation *op);
 /// The dimensions that a reduction op drops, ascending; all but the last for the gradient of a

@@ -2,16 +2,16 @@
 //
 // The sines and cosines of a rotation are the same at every step, so they are a
 // constant of the kernel: a row a position, first factor · cos of each frequency,
-// then factor · sin. MLIR's own sin and cos are off by 6e-6 at large angles; here
-// angles are formed in f64, and each number is rounded once.
+// then factor · sin. They are formed on the host, since MLIR's own sin and cos are
+// off by 6e-6 at large angles. Pairs turn in f64 and are rounded once: errors that a
+// query's pairs have in common with all keys that it meets would not average out.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Rotation.h"
 #include "BodyViews.h"
 #include "Evaluator.h"
-
-#include "zero/Passes/Views.h"
+#include "Mixed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -32,18 +32,17 @@ DenseElementsAttr rotationTable(nn::RotaryOp rotary) {
     for (double frequency : frequencies)
       numbers.push_back(turn * factor * std::sin(static_cast<double>(t) * frequency));
   }
-  Type element = computeTypeOf(rotary.getInput());
-  auto type = RankedTensorType::get(static_cast<int64_t>(numbers.size()), element);
-  if (element.isF64())
-    return DenseElementsAttr::get(type, ArrayRef(numbers));
-  return DenseElementsAttr::get(type, ArrayRef(std::vector<float>(numbers.begin(), numbers.end())));
+  auto type = RankedTensorType::get(static_cast<int64_t>(numbers.size()),
+                                    Float64Type::get(rotary.getContext()));
+  return DenseElementsAttr::get(type, ArrayRef(numbers));
 }
 
 /// Each half of depth reads itself and the other one, under a mask of its own, so that both stay
 /// loads of vectors wherever the middle of depth falls.
 Value Evaluator::rotated(Operation *op, ArrayRef<Index> indices, Value mask) {
   Value input = op->getOperand(0), table = pointers.lookup(op->getResult(0)), result;
-  Type type = computeTypeOf(input);
+  Type type = b.getF64Type();
+  Mixed a(*this, b);
   int64_t depth = shapeOf(input).back(), half = depth / 2;
   const Index &column = indices.back();
   for (bool second : {false, true}) {
@@ -60,16 +59,10 @@ Value Evaluator::rotated(Operation *op, ArrayRef<Index> indices, Value mask) {
     own.back() = math.add(pair, begin);
     other.back() = math.add(pair, half - begin);
     Index entry = math.linear({indices[1], pair}, {depth, 1});
-    SmallVector<Value> values{at(input, own, inner), load(table, type, entry, inner),
-                              at(input, other, inner),
-                              load(table, type, math.add(entry, half), inner)};
-    if (llvm::any_of(values, [](Value value) { return isa<VectorType>(value.getType()); }))
-      for (Value &value : values)
-        value = toLanes(value);
-    Value along = arith::MulFOp::create(b, values[0], values[1]);
-    Value across = arith::MulFOp::create(b, values[2], values[3]);
-    Value turned = second ? arith::AddFOp::create(b, along, across).getResult()
-                          : arith::SubFOp::create(b, along, across).getResult();
+    Value along = a.mul(a.to(type, at(input, own, inner)), load(table, type, entry, inner));
+    Value across =
+        a.mul(a.to(type, at(input, other, inner)), load(table, type, math.add(entry, half), inner));
+    Value turned = second ? a.add(along, across) : a.sub(along, across);
     if (!result) {
       result = turned;
       continue;
@@ -80,7 +73,7 @@ Value Evaluator::rotated(Operation *op, ArrayRef<Index> indices, Value mask) {
       inside = toLanes(inside), turned = toLanes(turned), result = toLanes(result);
     result = arith::SelectOp::create(b, inside, turned, result);
   }
-  return result;
+  return a.to(computeTypeOf(input), result);
 }
 
 } // namespace zero

@@ -6,9 +6,8 @@
 
 namespace zero {
 
-/// [time · depth] numbers in the type that the rotation is computed in: for each position the
-/// cosines of its angles and then the sines, times the factor; under `inverse` the sines are
-/// negative.
+/// [time · depth] numbers of f64: for each position the cosines of its angles and then the sines,
+/// times the factor; under `inverse` the sines are negative.
 mlir::DenseElementsAttr rotationTable(nn::RotaryOp rotary);
 
 } // namespace zero

@@ -9,58 +9,15 @@
 
 #include "BodyViews.h"
 #include "Evaluator.h"
+#include "Mixed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace zero {
-namespace {
-
-/// Arithmetic where scalars meet vectors.
-class Mixed {
-public:
-  Mixed(Evaluator &evaluator, ImplicitLocOpBuilder &b) : evaluator(evaluator), b(b) {}
-  Value add(Value x, Value y) { return both<arith::AddFOp>(x, y); }
-  Value sub(Value x, Value y) { return both<arith::SubFOp>(x, y); }
-  Value mul(Value x, Value y) { return both<arith::MulFOp>(x, y); }
-  Value div(Value x, Value y) { return both<arith::DivFOp>(x, y); }
-  Value exp(Value x) { return math::ExpOp::create(b, x); }
-
-private:
-  template <typename OpT> Value both(Value x, Value y) {
-    if (x.getType() != y.getType())
-      x = evaluator.toLanes(x), y = evaluator.toLanes(y);
-    return OpT::create(b, x, y);
-  }
-  Evaluator &evaluator;
-  ImplicitLocOpBuilder &b;
-};
-
-double epsilonOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, APFloat>(op)
-      .Case<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::LayerNormGradWeightOp, nn::RmsNormOp,
-            nn::RmsNormGradInputOp, nn::RmsNormGradWeightOp>(
-          [](auto norm) { return norm.getEps(); })
-      .Default([](Operation *) { return APFloat(0.0); })
-      .convertToDouble();
-}
-
-/// Whether rows are moved to mean 0 before they are scaled.
-bool isCentred(Operation *norm) {
-  return isa<nn::LayerNormOp, nn::LayerNormGradInputOp, nn::LayerNormGradWeightOp>(norm);
-}
-
-Indices along(ArrayRef<Index> outer, const Index &column) {
-  Indices indices(outer);
-  indices.push_back(column);
-  return indices;
-}
-
-} // namespace
 
 Join Evaluator::joinOf(Operation *reduction) {
   return isa<nn::ReduceMaxOp>(reduction) ? Join::Max : Join::Sum;
@@ -154,43 +111,6 @@ SmallVector<Value> Evaluator::remembered(std::vector<uint64_t> key, ArrayRef<Ind
   return scopes.back()[key] = values;
 }
 
-/// Mean and 1/√(variance + eps), the variance from differences to the mean; under rms_norm no value
-/// and 1/√(mean of squares + eps).
-SmallVector<Value> Evaluator::normStatistics(Operation *norm, ArrayRef<Index> outer) {
-  Value input = norm->getOperand(0);
-  double eps = epsilonOf(norm);
-  bool centred = isCentred(norm);
-  std::vector<uint64_t> key{centred ? uint64_t(2) : uint64_t(6),
-                            reinterpret_cast<uint64_t>(input.getAsOpaquePointer()),
-                            llvm::bit_cast<uint64_t>(eps)};
-  return remembered(key, outer, [&]() -> SmallVector<Value> {
-    Mixed a(*this, b);
-    Type type = computeTypeOf(input);
-    int64_t columns = shapeOf(input).back();
-    Value count = number(static_cast<double>(columns), type), mean;
-    if (centred) {
-      Value sum = reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
-        return SmallVector<Value>{at(input, along(outer, column), mask)};
-      })[0];
-      mean = a.div(sum, count);
-    }
-    Value squares = reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
-      Value x = at(input, along(outer, column), mask);
-      Value off = centred ? a.sub(x, mean) : x;
-      return SmallVector<Value>{a.mul(off, off)};
-    })[0];
-    Value variance = a.add(a.div(squares, count), number(eps, type));
-    return {mean, a.div(number(1.0, type), math::SqrtOp::create(b, variance))};
-  });
-}
-
-Value Evaluator::normalised(Operation *norm, ArrayRef<Index> indices, Value mask) {
-  Mixed a(*this, b);
-  SmallVector<Value> row = normStatistics(norm, indices.drop_back());
-  Value x = at(norm->getOperand(0), indices, mask);
-  return a.mul(row[0] ? a.sub(x, row[0]) : x, row[1]);
-}
-
 Value Evaluator::rowTotal(Join join, Value input, ArrayRef<Index> outer) {
   std::vector<uint64_t> key{3 + static_cast<uint64_t>(join),
                             reinterpret_cast<uint64_t>(input.getAsOpaquePointer())};
@@ -203,7 +123,7 @@ Value Evaluator::rowTotal(Join join, Value input, ArrayRef<Index> outer) {
 }
 
 SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
-  if (isa<nn::LayerNormOp, nn::RmsNormOp>(op))
+  if (isNorm(op))
     return normStatistics(op, outer);
   std::vector<uint64_t> key{5, reinterpret_cast<uint64_t>(op)};
   return remembered(key, outer, [&]() -> SmallVector<Value> {
@@ -218,47 +138,20 @@ SmallVector<Value> Evaluator::statistics(Operation *op, ArrayRef<Index> outer) {
       })[0];
       return {most, sum};
     }
-    if (auto grad = dyn_cast<nn::SoftmaxGradOp>(op))
-      return reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
-        Indices indices = along(outer, column);
-        return SmallVector<Value>{
-            a.mul(at(grad.getOutput(), indices, mask), at(grad.getDy(), indices, mask))};
-      });
-    // The gradient of a norm: x, weight, dy.
-    Value weight = op->getOperand(1), dy = op->getOperand(2);
-    SmallVector<Value> norm = normStatistics(op, outer);
-    SmallVector<Join> joins(norm[0] ? 2 : 1, Join::Sum);
-    SmallVector<Value> sums = reduceRow(columns, type, joins, [&](Index column, Value mask) {
+    auto grad = cast<nn::SoftmaxGradOp>(op);
+    return reduceRow(columns, type, Join::Sum, [&](Index column, Value mask) {
       Indices indices = along(outer, column);
-      Value flow = a.mul(at(dy, indices, mask), at(weight, column, mask));
-      SmallVector<Value> terms{a.mul(flow, normalised(op, indices, mask))};
-      if (norm[0])
-        terms.push_back(flow);
-      return terms;
+      return SmallVector<Value>{
+          a.mul(at(grad.getOutput(), indices, mask), at(grad.getDy(), indices, mask))};
     });
-    Value count = number(static_cast<double>(columns), type);
-    for (Value sum : sums)
-      norm.push_back(a.div(sum, count));
-    return norm;
   });
 }
 
 Value Evaluator::rowOp(Operation *op, ArrayRef<Index> indices, Value mask) {
+  if (isNorm(op))
+    return normElement(op, indices, mask);
   Mixed a(*this, b);
   SmallVector<Value> row = statistics(op, indices.drop_back());
-  const Index &column = indices.back();
-  if (auto norm = dyn_cast<nn::LayerNormOp>(op))
-    return a.add(a.mul(normalised(op, indices, mask), at(norm.getWeight(), column, mask)),
-                 at(norm.getBias(), column, mask));
-  if (auto norm = dyn_cast<nn::RmsNormOp>(op))
-    return a.mul(normalised(op, indices, mask), at(norm.getWeight(), column, mask));
-  if (isa<nn::LayerNormGradInputOp, nn::RmsNormGradInputOp>(op)) {
-    // dx = (dy·w − mean(dy·w) − x̂·mean(dy·w·x̂)) · scale, without the mean where rows have none.
-    Value flow = a.mul(at(op->getOperand(2), indices, mask), at(op->getOperand(1), column, mask));
-    Value x = normalised(op, indices, mask);
-    Value centred = row[0] ? a.sub(flow, row[3]) : flow;
-    return a.mul(row[1], a.sub(centred, a.mul(x, row[2])));
-  }
   if (auto softmax = dyn_cast<nn::SoftmaxOp>(op))
     return a.div(a.exp(a.sub(at(softmax.getInput(), indices, mask), row[0])), row[1]);
   auto grad = cast<nn::SoftmaxGradOp>(op);
@@ -266,10 +159,9 @@ Value Evaluator::rowOp(Operation *op, ArrayRef<Index> indices, Value mask) {
 }
 
 Value Evaluator::term(Operation *reduction, ArrayRef<Index> indices, Value mask) {
-  if (!isNormGradWeight(reduction))
-    return at(reduction->getOperand(0), indices, mask);
-  Mixed a(*this, b);
-  return a.mul(at(reduction->getOperand(1), indices, mask), normalised(reduction, indices, mask));
+  if (isNormGradWeight(reduction))
+    return normElement(reduction, indices, mask);
+  return at(reduction->getOperand(0), indices, mask);
 }
 
 void Evaluator::prepareTerm(Operation *reduction, ArrayRef<Index> indices) {

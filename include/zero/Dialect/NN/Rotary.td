@@ -14,8 +14,8 @@ def NN_RotaryOp : NN_DiffOp<"rotary"> {
     y[d] = factor · (x[d] · cos − x[d + depth/2] · sin),
     y[d + depth/2] = factor · (x[d + depth/2] · cos + x[d] · sin).
 
-    `inverse` rotates by the negative angle, which is the gradient. Sines and cosines, times the
-    factor, are formed in f64 and rounded once.
+    `inverse` rotates by the negative angle, which is the gradient. All is formed in f64, and the
+    result rounded once.
 
     Example:
     ```mlir
