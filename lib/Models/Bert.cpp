@@ -97,13 +97,16 @@ private:
     Value k = heads("k", "attention.self.key");
     Value v = heads("v", "attention.self.value");
     double scale = 1.0 / std::sqrt(static_cast<double>(config.headWidth()));
-    Value out = attention("attn", q, k, v, scale, /*causal=*/false);
+    Value out = attention("attn", q, k, v, scale, /*causal=*/false, config.attentionDropout);
     Value context = reshape("context", out, {-1, seqLen(), config.width});
-    Value middle = add("sum", project("proj", context, "attention.output.dense", pair), x);
+    auto addTo = [&](Value residual, Value value) {
+      return add("sum", dropout("drop", value, config.hiddenDropout), residual);
+    };
+    Value middle = addTo(x, project("proj", context, "attention.output.dense", pair));
     middle = norm("x", middle, "attention.output.LayerNorm", pair);
     Value inner =
         activate("act", project("fc", middle, "intermediate.dense", pair), config.activation);
-    Value end = add("sum", project("proj", inner, "output.dense", pair), middle);
+    Value end = addTo(middle, project("proj", inner, "output.dense", pair));
     return norm("x", end, "output.LayerNorm", pair);
   }
 
@@ -118,6 +121,7 @@ private:
     Value positions = read((kEmbeddings + "position_embeddings.weight").str());
     x = add("sum", x, firstRows("positions", positions, seqLen()));
     x = norm("x", x, (kEmbeddings + "LayerNorm").str(), pair);
+    x = dropout("drop", x, config.hiddenDropout);
     for (int64_t layer = 0; layer < config.layers; ++layer)
       x = callBlock("block", layer, x);
     x = project("transform", x, (kHead + "transform.dense").str(), pair);

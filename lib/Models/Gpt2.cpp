@@ -82,7 +82,8 @@ private:
     constexpr llvm::StringLiteral names[] = {"q", "k", "v"};
     for (auto [name, part] : llvm::zip_equal(names, parts))
       part = reshape(name, part, {-1, seqLen(), config.heads, config.headWidth()});
-    Value out = attention("attn", parts[0], parts[1], parts[2], scale, /*causal=*/true);
+    Value out = attention("attn", parts[0], parts[1], parts[2], scale, /*causal=*/true,
+                          config.attentionDropout);
     return reshape("context", out, {-1, seqLen(), config.width});
   }
 
@@ -92,18 +93,21 @@ private:
                     /*transposed=*/false);
     };
     Value ln1 = norm("ln_1", x, w("ln_1.weight"), w("ln_1.bias"));
+    auto addTo = [&](Value residual, Value value) {
+      return add("x", dropout("drop", value, config.residualDropout), residual);
+    };
     Value context = attend(project("qkv", ln1, "attn.c_attn"), scale);
-    Value middle = add("x", project("proj", context, "attn.c_proj"), x);
+    Value middle = addTo(x, project("proj", context, "attn.c_proj"));
     Value ln2 = norm("ln_2", middle, w("ln_2.weight"), w("ln_2.bias"));
     Value inner = activate("act", project("fc", ln2, "mlp.c_fc"), config.activation);
-    return add("x", project("proj", inner, "mlp.c_proj"), middle);
+    return addTo(middle, project("proj", inner, "mlp.c_proj"));
   }
 
   Value logits(Value ids) {
     Value wte = read("transformer.wte.weight");
     Value tokens = embed("tokens", ids, wte);
     Value positions = firstRows("positions", read("transformer.wpe.weight"), seqLen());
-    Value x = add("x", tokens, positions);
+    Value x = dropout("drop", add("x", tokens, positions), config.embeddingDropout);
     for (int64_t layer = 0; layer < config.layers; ++layer)
       x = callBlock(blocks.at(config.attentionScale(layer)), layer, x);
     x = norm("ln_f", x, read("transformer.ln_f.weight"), read("transformer.ln_f.bias"));

@@ -191,11 +191,18 @@ Value GraphBuilder::activate(StringRef name, Value x, training::Activation activ
   llvm_unreachable("not an activation");
 }
 
-Value GraphBuilder::attention(StringRef name, Value q, Value k, Value v, double scale,
-                              bool causal) {
+Value GraphBuilder::attention(StringRef name, Value q, Value k, Value v, double scale, bool causal,
+                              double dropout) {
   return nn::AttentionOp::create(builder, at(name), q, k, v, builder.getF64FloatAttr(scale),
-                                 causal ? builder.getUnitAttr() : UnitAttr())
+                                 causal ? builder.getUnitAttr() : UnitAttr(),
+                                 dropout > 0 ? builder.getF64FloatAttr(dropout) : FloatAttr())
       .getOut();
+}
+
+Value GraphBuilder::dropout(StringRef name, Value x, double rate) {
+  if (rate == 0)
+    return x;
+  return nn::DropoutOp::create(builder, at(name), x, builder.getF64FloatAttr(rate)).getResult();
 }
 
 } // namespace zero::models

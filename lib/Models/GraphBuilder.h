@@ -79,8 +79,11 @@ protected:
   Value rmsNorm(StringRef name, Value x, Value weight, double epsilon);
   Value rotary(StringRef name, Value x, const RotaryAngles &angles);
   Value activate(StringRef name, Value x, training::Activation activation);
-  /// q, k and v are [batch, time, heads, depth]; so is the result.
-  Value attention(StringRef name, Value q, Value k, Value v, double scale, bool causal);
+  /// q, k and v are [batch, time, heads, depth]; so is the result. `dropout` is of probabilities.
+  Value attention(StringRef name, Value q, Value k, Value v, double scale, bool causal,
+                  double dropout);
+  /// The value itself at rate 0.
+  Value dropout(StringRef name, Value x, double rate);
 
   llvm::SmallVector<LayerParam> layerParams; // in the order of a block's arguments
 

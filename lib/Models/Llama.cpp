@@ -84,7 +84,7 @@ private:
     q = rotary("q", q, angles);
     k = rotary("k", k, angles);
     double scale = 1.0 / std::sqrt(static_cast<double>(config.headWidth));
-    Value out = attention("attn", q, k, v, scale, /*causal=*/true);
+    Value out = attention("attn", q, k, v, scale, /*causal=*/true, config.attentionDropout);
     Value context = reshape("context", out, {-1, seqLen(), config.heads * config.headWidth});
     Value middle = add("x", project("o", context, "self_attn.o_proj"), x);
 

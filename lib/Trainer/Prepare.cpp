@@ -48,7 +48,7 @@ std::string withPath(llvm::StringRef diagnostics, llvm::StringRef path) {
 
 llvm::Expected<OwningOpRef<ModuleOp>> buildModel(Compiler &compiler, const ModelOptions &options) {
   llvm::Expected<training::ModelConfig> config =
-      training::readModelConfig(options.path, {options.allowDropout});
+      training::readModelConfig(options.path, {options.noDropout});
   if (!config)
     return config.takeError();
   models::BatchShape batch;
@@ -81,7 +81,7 @@ llvm::Expected<OwningOpRef<ModuleOp>> readModel(Compiler &compiler, const ModelO
         options.path,
         "expects a model named .mlir, .mlirbc or .json (a Hugging Face config), got " +
             (extension.empty() ? "no extension" : training::quoted(extension)));
-  if (options.seqLen || options.allowDropout)
+  if (options.seqLen || options.noDropout)
     return inputError(options.path, "expects --seq-len and --no-dropout only with a config.json");
   OwningOpRef<ModuleOp> module = compiler.parseFile(options.path);
   if (!module)

@@ -16,6 +16,8 @@ BertConfig readBert(HfReader &reader, const HfConfigOptions &options) {
   reader.activation(config.activation, "hidden_act");
   reader.real(config.layerNormEpsilon, "layer_norm_eps", /*zeroAllowed=*/false);
   reader.real(config.initializerRange, "initializer_range", /*zeroAllowed=*/true);
+  reader.dropout(config.hiddenDropout, "hidden_dropout_prob", 0.1, options.noDropout);
+  reader.dropout(config.attentionDropout, "attention_probs_dropout_prob", 0.1, options.noDropout);
   reader.token(config.padding, "pad_token_id", config.vocabSize);
   bool tied = true;
   reader.flag(tied, "tie_word_embeddings");
@@ -37,11 +39,7 @@ BertConfig readBert(HfReader &reader, const HfConfigOptions &options) {
     reader.fail("num_attention_heads",
                 "expects 'num_attention_heads' to divide 'hidden_size', got " +
                     llvm::Twine(config.heads) + " and " + llvm::Twine(config.width));
-  constexpr llvm::StringRef rates[] = {"hidden_dropout_prob", "attention_probs_dropout_prob"};
-  reader.ignore(rates);
   reader.unknownKeys("BERT");
-  for (llvm::StringRef key : rates)
-    reader.dropout(key, 0.1, options.allowDropout);
   return config;
 }
 

@@ -31,15 +31,13 @@ Gpt2Config readGpt2(HfReader &reader, const HfConfigOptions &options) {
   reader.ignore({"is_decoder", "n_ctx", "pad_token_id", "summary_activation",
                  "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                  "summary_use_proj"});
+  reader.dropout(config.embeddingDropout, "embd_pdrop", 0.1, options.noDropout);
+  reader.dropout(config.attentionDropout, "attn_pdrop", 0.1, options.noDropout);
+  reader.dropout(config.residualDropout, "resid_pdrop", 0.1, options.noDropout);
   if (config.width % config.heads != 0)
     reader.fail("n_head", "expects 'n_head' to divide 'n_embd', got " + llvm::Twine(config.heads) +
                               " and " + llvm::Twine(config.width));
-  // A wrong key matters more than dropout, which a flag gets past.
-  constexpr llvm::StringRef rates[] = {"resid_pdrop", "embd_pdrop", "attn_pdrop"};
-  reader.ignore(rates);
   reader.unknownKeys("GPT-2");
-  for (llvm::StringRef key : rates)
-    reader.dropout(key, 0.1, options.allowDropout);
   return config;
 }
 

@@ -19,6 +19,7 @@ LlamaConfig readLlama(HfReader &reader, const HfConfigOptions &options) {
   reader.flag(config.tieWordEmbeddings, "tie_word_embeddings");
   reader.flag(config.attentionBias, "attention_bias");
   reader.flag(config.mlpBias, "mlp_bias");
+  reader.dropout(config.attentionDropout, "attention_dropout", 0.0, options.noDropout);
   reader.token(config.padding, "pad_token_id", config.vocabSize);
 
   const llvm::json::Value *headWidth = reader.get("head_dim");
@@ -59,10 +60,8 @@ LlamaConfig readLlama(HfReader &reader, const HfConfigOptions &options) {
                                      HfReader::print(*kinds));
   }
   // `pretraining_tp` cuts products into slices with the same sum; nothing reads the others.
-  reader.ignore({"attention_dropout", "is_decoder", "is_llama_config", "max_sequence_length",
-                 "pretraining_tp"});
+  reader.ignore({"is_decoder", "is_llama_config", "max_sequence_length", "pretraining_tp"});
   reader.unknownKeys("LLaMA");
-  reader.dropout("attention_dropout", 0.0, options.allowDropout);
   return config;
 }
 

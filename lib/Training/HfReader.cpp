@@ -157,21 +157,19 @@ void HfReader::token(std::optional<int64_t> &into, llvm::StringRef key, int64_t 
     into = *number < 0 ? *number + vocabSize : *number;
 }
 
-void HfReader::dropout(llvm::StringRef key, double otherwise, bool allowed) {
+void HfReader::dropout(double &into, llvm::StringRef key, double otherwise, bool off) {
   // Absent and `null` part ways in Hugging Face: the one is the default, the other breaks the
   // model.
   const llvm::json::Value *value = get(key);
-  std::optional<double> rate = value ? value->getAsNumber() : otherwise;
-  if (!rate || *rate < 0 || *rate > 1) {
-    fail(key, "expects '" + key + "' to be between 0 and 1, got " + print(*value));
+  if (has(key) && !value) {
+    fail(key, "expects '" + key + "' to be at least 0 and less than 1, got null");
     return;
   }
-  if (*rate == 0 || allowed)
-    return;
-  std::string got = value ? print(*value)
-                          : "no such key, which stands for " + print(llvm::json::Value(otherwise));
-  fail(key, "expects '" + key + "' to be 0, since there is no dropout in this version, got " + got +
-                "; --no-dropout trains without");
+  std::optional<double> rate = value ? value->getAsNumber() : otherwise;
+  if (!rate || !(*rate >= 0 && *rate < 1))
+    fail(key, "expects '" + key + "' to be at least 0 and less than 1, got " + print(*value));
+  else
+    into = off ? 0.0 : *rate;
 }
 
 void HfReader::refuse(llvm::StringRef key) {

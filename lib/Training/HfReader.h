@@ -32,8 +32,8 @@ public:
   void activation(Activation &into, llvm::StringRef key);
   /// A token of the vocabulary, from the end where it is negative; `null` is none.
   void token(std::optional<int64_t> &into, llvm::StringRef key, int64_t vocabSize);
-  /// A rate of dropout; an absent key stands for `otherwise`.
-  void dropout(llvm::StringRef key, double otherwise, bool allowed);
+  /// A rate of dropout; an absent key stands for `otherwise`. `off` leaves `into` at 0.
+  void dropout(double &into, llvm::StringRef key, double otherwise, bool off);
 
   // Switches that may only be off.
   void refuse(llvm::StringRef key);

@@ -82,11 +82,16 @@ TEST(HfBert, SwitchesThatAreNotSupportedAreNamed) {
             "expects 'num_attention_heads' to divide 'hidden_size', got 5 and 768");
 }
 
-TEST(HfBert, DropoutIsRefusedByName) {
-  EXPECT_EQ(errorOf(parseModelConfig(R"({"model_type":"bert"})", "c.json")),
-            "c.json: error: expects 'hidden_dropout_prob' to be 0, since there is no dropout in "
-            "this version, got no such key, which stands for 0.1; --no-dropout trains without");
-  unwrap(parseModelConfig(R"({"model_type":"bert"})", "c.json", {/*allowDropout=*/true}));
+TEST(HfBert, Dropout) {
+  auto parse = [](const char *text, bool noDropout) {
+    return std::get<BertConfig>(unwrap(parseModelConfig(text, "c.json", {noDropout})));
+  };
+  BertConfig config = parse(R"({"model_type":"bert","attention_probs_dropout_prob":0.2})", false);
+  EXPECT_EQ(config.hiddenDropout, 0.1); // Hugging Face's default
+  EXPECT_EQ(config.attentionDropout, 0.2);
+  config = parse(R"({"model_type":"bert"})", true);
+  EXPECT_EQ(config.hiddenDropout, 0.0);
+  EXPECT_EQ(config.attentionDropout, 0.0);
 }
 
 } // namespace

@@ -120,31 +120,24 @@ TEST(HfConfig, ModelType) {
       "c.json:1:2: error: expects a 'model_type' that is supported (gpt2, llama, bert), got 3");
 }
 
-TEST(HfConfig, DropoutIsRefusedByName) {
-  EXPECT_EQ(
-      refused(
-          "{\"model_type\":\"gpt2\",\n\"resid_pdrop\":0,\"embd_pdrop\":0.1,\"attn_pdrop\":0.1}"),
-      "c.json:2:17: error: expects 'embd_pdrop' to be 0, since there is no dropout in this "
-      "version, got 0.1; "
-      "--no-dropout trains without");
+TEST(HfConfig, Dropout) {
+  auto rates = [](const std::string &keys, bool noDropout) {
+    Gpt2Config config = std::get<Gpt2Config>(
+        unwrap(parseModelConfig("{\"model_type\":\"gpt2\"" + keys + "}", "c.json", {noDropout})));
+    return std::vector<double>{config.embeddingDropout, config.attentionDropout,
+                               config.residualDropout};
+  };
   // Hugging Face's default is 0.1.
-  EXPECT_EQ(refused(R"({"model_type":"gpt2"})"),
-            "c.json: error: expects 'resid_pdrop' to be 0, since there is no dropout in this "
-            "version, got no such key, "
-            "which stands for 0.1; --no-dropout trains without");
-}
-
-TEST(HfConfig, DropoutMayBeLeftOut) {
-  HfConfigOptions options;
-  options.allowDropout = true;
-  unwrap(parseModelConfig(R"({"model_type":"gpt2","resid_pdrop":0.1,"embd_pdrop":0.1})", "c.json",
-                          options));
-  EXPECT_EQ(
-      errorOf(parseModelConfig(R"({"model_type":"gpt2","resid_pdrop":1.5})", "c.json", options)),
-      "c.json:1:22: error: expects 'resid_pdrop' to be between 0 and 1, got 1.5");
-  EXPECT_EQ(
-      errorOf(parseModelConfig(R"({"model_type":"gpt2","resid_pdrop":"a"})", "c.json", options)),
-      "c.json:1:22: error: expects 'resid_pdrop' to be between 0 and 1, got \"a\"");
+  EXPECT_EQ(rates("", false), (std::vector<double>{0.1, 0.1, 0.1}));
+  EXPECT_EQ(rates(R"(,"embd_pdrop":0.2,"attn_pdrop":0,"resid_pdrop":0.3)", false),
+            (std::vector<double>{0.2, 0.0, 0.3}));
+  EXPECT_EQ(rates(R"(,"embd_pdrop":0.2)", true), (std::vector<double>{0.0, 0.0, 0.0}));
+  // A wrong rate is one also where it is left out.
+  for (std::string wrong : {"1.5", "1", "-0.1", "\"a\"", "null"})
+    EXPECT_EQ(errorOf(parseModelConfig(R"({"model_type":"gpt2","resid_pdrop":)" + wrong + "}",
+                                       "c.json", {/*noDropout=*/true})),
+              "c.json:1:22: error: expects 'resid_pdrop' to be at least 0 and less than 1, got " +
+                  wrong);
 }
 
 TEST(HfConfig, BadValues) {

@@ -35,6 +35,7 @@ TEST(HfLlama, DefaultsAreThoseOf7B) {
   EXPECT_EQ(config.rope.kind, RopeKind::Default);
   EXPECT_EQ(config.rope.base, 10000.0);
   EXPECT_FALSE(config.padding.has_value());
+  EXPECT_EQ(config.attentionDropout, 0.0);
 }
 
 TEST(HfLlama, GoldenFile) {
@@ -55,7 +56,7 @@ TEST(HfLlama, AllKeys) {
              R"("num_hidden_layers":3,"num_attention_heads":6,"num_key_value_heads":1,)"
              R"("head_dim":4,"intermediate_size":33,"hidden_act":"swish","rms_norm_eps":1e-5,)"
              R"("initializer_range":0.1,"tie_word_embeddings":true,"attention_bias":true,)"
-             R"("mlp_bias":true,"rope_theta":500000.0,"pad_token_id":-1,"attention_dropout":0)");
+             R"("mlp_bias":true,"rope_theta":500000.0,"pad_token_id":-1,"attention_dropout":0.1)");
   EXPECT_EQ(config.heads, 6);
   EXPECT_EQ(config.keyValueHeads, 1);
   EXPECT_EQ(config.headWidth, 4); // 20 / 6 is no head width, but there is a head_dim
@@ -64,6 +65,7 @@ TEST(HfLlama, AllKeys) {
   EXPECT_TRUE(config.tieWordEmbeddings && config.attentionBias && config.mlpBias);
   EXPECT_EQ(config.rope.base, 500000.0);
   EXPECT_EQ(config.padding, 100); // from the end
+  EXPECT_EQ(config.attentionDropout, 0.1);
 }
 
 TEST(HfLlama, HarmlessKeys) {
@@ -92,9 +94,8 @@ TEST(HfLlama, SwitchesThatAreNotSupportedAreNamed) {
   EXPECT_EQ(refused(R"("logits_scaling":2.0)"),
             "expects keys of a LLaMA configuration, got 'logits_scaling', which may change the "
             "model and is not known here");
-  EXPECT_EQ(refused(R"("attention_dropout":0.1)"),
-            "expects 'attention_dropout' to be 0, since there is no dropout in this version, got "
-            "0.1; --no-dropout trains without");
+  EXPECT_EQ(refused(R"("attention_dropout":1.0)"),
+            "expects 'attention_dropout' to be at least 0 and less than 1, got 1");
 }
 
 TEST(HfLlama, SizesThatDoNotFit) {

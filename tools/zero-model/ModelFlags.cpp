@@ -36,6 +36,9 @@ static Text inner("inner", cl::cat(sizeFlags), cl::value_desc("n"),
 static Text initRange("init-range", cl::cat(sizeFlags), cl::value_desc("x"),
                       cl::desc("Standard deviation of initial weights (default: 0.02)"));
 
+static Text dropout("dropout", cl::cat(sizeFlags), cl::value_desc("rate"),
+                    cl::desc("Rate of all dropout that the family has (default: 0)"));
+
 static Text activation("activation", cl::cat(postFlags), cl::value_desc("name"),
                        cl::desc("gelu_new (tanh), gelu (erf), relu or silu (default: gpt2\n"
                                 "gelu_new, bert gelu)"));
@@ -93,6 +96,18 @@ static llvm::Error readReal(const Text &flag, double &into, double minimum) {
   return training::parseFloat("--" + flag.ArgStr.str(), flag, minimum).moveInto(into);
 }
 
+/// The rate of all kinds of dropout.
+static llvm::Error readDropout(std::initializer_list<double *> rates) {
+  double rate = 0.0;
+  if (llvm::Error error = readReal(dropout, rate, 0.0))
+    return error;
+  if (rate >= 1.0)
+    return llvm::createStringError("expects --dropout less than 1, got " + dropout);
+  for (double *into : rates)
+    *into = rate;
+  return llvm::Error::success();
+}
+
 static constexpr double kPositive = std::numeric_limits<double>::min();
 
 static llvm::Error readActivation(training::Activation &into) {
@@ -136,12 +151,17 @@ template <typename Config> static llvm::Error readPost(Config &config) {
 
 static llvm::Error read(Gpt2Config &config) {
   config.tieWordEmbeddings = !untied;
-  return first({[&] { return readSizes(config); }, [&] { return readPost(config); }});
+  return first({[&] { return readSizes(config); }, [&] { return readPost(config); },
+                [&] {
+                  return readDropout({&config.embeddingDropout, &config.attentionDropout,
+                                      &config.residualDropout});
+                }});
 }
 
 static llvm::Error read(BertConfig &config) {
   return first({[&] { return readSizes(config); }, [&] { return readPost(config); },
-                [&] { return readCount(tokenTypes, config.tokenTypes); }});
+                [&] { return readCount(tokenTypes, config.tokenTypes); },
+                [&] { return readDropout({&config.hiddenDropout, &config.attentionDropout}); }});
 }
 
 static llvm::Error read(LlamaConfig &config) {
@@ -162,7 +182,8 @@ static llvm::Error read(LlamaConfig &config) {
                 [&] { return readCount(keyValueHeads, config.keyValueHeads); },
                 [&] { return readCount(headWidth, config.headWidth); },
                 [&] { return readReal(rmsNormEps, config.rmsNormEpsilon, kPositive); },
-                [&] { return readReal(ropeTheta, config.rope.base, kPositive); }});
+                [&] { return readReal(ropeTheta, config.rope.base, kPositive); },
+                [&] { return readDropout({&config.attentionDropout}); }});
 }
 
 template <typename Config>

@@ -33,7 +33,7 @@ static Text
     output("o", cl::value_desc("file"), cl::init("-"), cl::cat(graphFlags),
            cl::desc("Where the graph goes; .mlirbc gives bytecode (default: standard output)"));
 static cl::opt<bool> noDropout("no-dropout", cl::cat(graphFlags),
-                               cl::desc("Take a file that asks for dropout, and train without"));
+                               cl::desc("Leave out the dropout that a file asks for"));
 
 static constexpr int kBadInput = 1, kWrongFlags = 2;
 
@@ -77,7 +77,7 @@ static int run() {
     if (const cl::Option *flag = givenModelFlag())
       return fail(kWrongFlags, "expects --" + flag->ArgStr +
                                    " only after a family's name, not with a config.json");
-    auto read = training::readModelConfig(model, {/*allowDropout=*/noDropout});
+    auto read = training::readModelConfig(model, {/*noDropout=*/noDropout});
     if (!read) {
       llvm::errs() << llvm::toString(read.takeError()) << "\n";
       return kBadInput;

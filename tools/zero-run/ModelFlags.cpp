@@ -20,7 +20,7 @@ Text microBatch("micro-batch", cl::value_desc("rows"), cl::cat(modelFlags()),
 Text seqLen("seq-len", cl::value_desc("tokens"), cl::cat(modelFlags()),
             cl::desc("Tokens of a sequence, with a config.json (default: the model's positions)"));
 Switch noDropout("no-dropout", cl::cat(modelFlags()),
-                 cl::desc("Take a config.json that asks for dropout, and train without"));
+                 cl::desc("Leave out the dropout that a config.json asks for"));
 
 } // namespace
 
@@ -28,12 +28,12 @@ bool readModelFlags(Flags &flags) {
   flags.model.path = model;
   if (model.empty())
     return refuse("expects a model: a file named .mlir, .mlirbc or .json; see --help");
-  flags.model.allowDropout = noDropout;
+  flags.model.noDropout = noDropout;
   bool isConfig = llvm::sys::path::extension(model) == ".json";
   if (microBatch.getNumOccurrences()) {
     if (!readInteger(microBatch, flags.model.microBatch, 1, std::numeric_limits<int32_t>::max()))
       return false;
-  } else if (isConfig) {
+  } else if (isConfig && !flags.config) {
     return refuse("expects --micro-batch with a config.json");
   }
   flags.train.compile.microBatch = flags.model.microBatch;

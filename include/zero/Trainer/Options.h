@@ -20,7 +20,7 @@ struct ModelOptions {
   std::string path;
   int64_t microBatch = 0; // rows per rank and micro-step; 0: the model's own
   int64_t seqLen = 0;     // tokens, only for a config.json; 0: the model's positions
-  bool allowDropout = false;
+  bool noDropout = false; // leaves out what a config.json asks for
 };
 
 /// docs/checkpoints.md.

@@ -7,8 +7,7 @@
 // Hugging Face's defaults (transformers 5).
 //
 // One of those defaults deserves care: an absent `resid_pdrop` means 0.1, and many
-// published files say 0.1. There is no dropout here, so such a file is refused
-// unless `allowDropout` is set (`--no-dropout`), which trains without.
+// published files say 0.1. `noDropout` (`--no-dropout`) trains without.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_TRAINING_HFCONFIG_H
@@ -37,6 +36,9 @@ struct Gpt2Config {
   bool tieWordEmbeddings = true;
   bool scaleAttention = true;                // by 1/sqrt(head width)
   bool scaleAttentionByInverseLayer = false; // also by 1/(layer + 1)
+  /// Rates of dropout: of the embeddings' sum, of attention's probabilities, and of what each
+  /// half of a block adds to the residual.
+  double embeddingDropout = 0.0, attentionDropout = 0.0, residualDropout = 0.0;
 
   int64_t headWidth() const { return width / heads; }
   /// The factor on q·k in layer `layer` (from 0), both switches regarded.
@@ -78,6 +80,7 @@ struct LlamaConfig {
   RopeConfig rope;
   /// The token whose embedding starts at 0 and gets no gradient from being looked up.
   std::optional<int64_t> padding;
+  double attentionDropout = 0.0; // the rate, of attention's probabilities
 };
 
 /// BERT for masked language modelling; the defaults are those of its base size.
@@ -94,6 +97,9 @@ struct BertConfig {
   double initializerRange = 0.02;
   /// As in LlamaConfig; the decoder, which is tied, does give that row a gradient.
   std::optional<int64_t> padding = 0;
+  /// Rates of dropout: of the embeddings and what each half of a block adds to the residual, and of
+  /// attention's probabilities.
+  double hiddenDropout = 0.0, attentionDropout = 0.0;
 
   int64_t headWidth() const { return width / heads; }
 };
@@ -101,8 +107,8 @@ struct BertConfig {
 using ModelConfig = std::variant<Gpt2Config, LlamaConfig, BertConfig>;
 
 struct HfConfigOptions {
-  /// Takes a file that asks for dropout, and trains without.
-  bool allowDropout = false;
+  /// Leaves out the dropout that a file asks for.
+  bool noDropout = false;
 };
 
 /// The `model_type`s that can be read.
@@ -110,7 +116,7 @@ llvm::ArrayRef<llvm::StringRef> supportedModelTypes();
 
 /// Errors (InputError with line and column): unreadable, not JSON, not an object, a key twice, an
 /// unsupported `model_type`, activation or kind of rotary scaling, a value of the wrong kind or out
-/// of range, sizes that don't fit each other, an unsupported switch, an unknown key, dropout.
+/// of range, sizes that don't fit each other, an unsupported switch, an unknown key.
 llvm::Expected<ModelConfig> readModelConfig(llvm::StringRef path,
                                             const HfConfigOptions &options = {});
 /// The same from text; `file` is for messages.
