@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace {
 
-/// A group without a parameter is a pattern that was misspelt, or one that comes too late.
+/// A group without a parameter is a pattern that was misspelt, or one that comes too late. What is
+/// left for all may be nothing.
 std::string checkMatches(ModuleOp module, const ir::Config &config) {
   std::vector<bool> used(config.groups.size());
   for (auto param : module.getOps<nn::ParamOp>())
@@ -21,7 +22,7 @@ std::string checkMatches(ModuleOp module, const ir::Config &config) {
         group >= 0 && param.getTrainable())
       used[group] = true;
   for (auto [group, isUsed] : llvm::zip(config.groups, used))
-    if (!isUsed)
+    if (!isUsed && group.pattern != "*")
       return "expects group '" + group.pattern +
              "' to match a trainable parameter that no group before it matches, got none";
   return "";

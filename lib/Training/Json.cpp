@@ -41,14 +41,23 @@ size_t findTooDeep(llvm::StringRef text) {
   return llvm::StringRef::npos;
 }
 
-/// Collects the root's keys from valid JSON and refuses equal keys in any object.
-llvm::Error collectKeys(llvm::StringRef text, llvm::StringRef file,
-                        llvm::StringMap<size_t> &rootKeys) {
-  std::vector<llvm::StringSet<>> open; // the keys so far of each open object (or array)
+/// An open object or array, and the keys so far.
+struct OpenValue {
+  bool isArray = false;
+  std::string path;
+  llvm::StringSet<> keys;
+};
+
+/// Collects keys from valid JSON and refuses equal ones in any object.
+llvm::Error collectKeys(llvm::StringRef text, llvm::StringRef file, bool withPaths,
+                        JsonDocument &document) {
+  std::vector<OpenValue> open;
+  std::string value; // the path of a value that may begin here
   for (size_t i = 0; i < text.size();) {
     char c = text[i];
     if (c == '{' || c == '[')
-      open.emplace_back();
+      open.push_back(
+          {c == '[', !open.empty() && open.back().isArray ? open.back().path : value, {}});
     else if (c == '}' || c == ']')
       open.pop_back();
     if (c != '"') {
@@ -63,11 +72,15 @@ llvm::Error collectKeys(llvm::StringRef text, llvm::StringRef file,
       if (!key)
         return key.takeError();
       llvm::StringRef name = *key->getAsString();
-      if (!open.back().insert(name).second)
+      if (!open.back().keys.insert(name).second)
         return inputError(locationAt(text, file, i),
                           "expects each key once, got " + quoted(name) + " twice");
+      if (withPaths) {
+        value = (open.back().path.empty() ? "" : open.back().path + ".") + name.str();
+        document.paths.try_emplace(value, i);
+      }
       if (open.size() == 1)
-        rootKeys[name] = i;
+        document.keys[name] = i;
     }
     i = end;
   }
@@ -85,7 +98,7 @@ Location locationAt(llvm::StringRef text, llvm::StringRef file, size_t byte) {
           static_cast<unsigned>(column + 1)};
 }
 
-llvm::Expected<JsonDocument> parseJson(llvm::StringRef text, llvm::StringRef file) {
+llvm::Expected<JsonDocument> parseJson(llvm::StringRef text, llvm::StringRef file, bool withPaths) {
   if (size_t deep = findTooDeep(text); deep != llvm::StringRef::npos)
     return inputError(locationAt(text, file, deep),
                       "expects JSON nested at most " + llvm::Twine(kMaxDepth) + " deep");
@@ -109,7 +122,7 @@ llvm::Expected<JsonDocument> parseJson(llvm::StringRef text, llvm::StringRef fil
   }
   JsonDocument document;
   document.root = std::move(*root);
-  if (llvm::Error error = collectKeys(text, file, document.keys))
+  if (llvm::Error error = collectKeys(text, file, withPaths, document))
     return std::move(error);
   return std::move(document);
 }

@@ -2,7 +2,7 @@
 //
 // llvm::json takes the last of two equal keys, recurses as deep as the text says,
 // and forgets where a value stood. For files that strangers write we want equal
-// keys refused, depth bounded, and the place of a top-level key for messages.
+// keys refused, depth bounded, and the places of keys for messages.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_TRAINING_JSON_H
@@ -19,10 +19,14 @@ struct JsonDocument {
   llvm::json::Value root = nullptr;
   /// The root object's keys, and the byte at which each begins.
   llvm::StringMap<size_t> keys;
+  /// Where asked for, those of the objects inside too, as `fp16.enabled`; an array's objects share
+  /// its path.
+  llvm::StringMap<size_t> paths;
 };
 
 /// Errors are InputErrors at line and column.
-llvm::Expected<JsonDocument> parseJson(llvm::StringRef text, llvm::StringRef file);
+llvm::Expected<JsonDocument> parseJson(llvm::StringRef text, llvm::StringRef file,
+                                       bool withPaths = false);
 
 Location locationAt(llvm::StringRef text, llvm::StringRef file, size_t byte);
 

@@ -37,7 +37,18 @@ bool refuse(const llvm::Twine &message) {
 }
 llvm::Error refusal() { return llvm::createStringError("error: " + refused); }
 
-std::string spelled(const cl::Option &flag) { return ("--" + flag.ArgStr).str(); }
+/// The file that a flag's value came from.
+static llvm::StringMap<std::string> adopted;
+
+std::string spelled(const cl::Option &flag) {
+  auto file = adopted.find(flag.ArgStr);
+  return ("--" + flag.ArgStr).str() + (file == adopted.end() ? "" : " of " + file->second);
+}
+
+void adoptFlag(cl::Option &flag, const std::string &value, llvm::StringRef file) {
+  flag.addOccurrence(0, flag.ArgStr, value);
+  adopted[flag.ArgStr] = file;
+}
 
 bool readInteger(Text &flag, int64_t &into, int64_t minimum, int64_t maximum) {
   return take(parseInteger(spelled(flag), flag, minimum, maximum), into);

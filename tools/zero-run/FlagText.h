@@ -33,8 +33,11 @@ bool refuse(const llvm::Twine &message);
 /// What was refused, as `parseFlags` gives it.
 llvm::Error refusal();
 
-/// `--name`.
+/// `--name`, or `--name of ds.json`.
 std::string spelled(const cl::Option &flag);
+
+/// Gives a flag a value, as if it stood on the command line; `file` is where it does stand.
+void adoptFlag(cl::Option &flag, const std::string &value, llvm::StringRef file);
 
 template <typename T> bool take(llvm::Expected<T> value, T &into) {
   if (!value)
@@ -58,16 +61,18 @@ void noteConfigFlags(Flags &flags, std::initializer_list<cl::Option *> answered)
 bool resumes(); // CheckpointFlags.cpp
 
 /// One a subject, in the order in which they are read: a later one sees what earlier ones read.
-void takeModes(Flags &flags);        // OutputFlags.cpp
-bool readPrecision(Flags &flags);    // PrecisionFlags.cpp
-bool readLossScale(Flags &flags);    // LossScaleFlags.cpp
-bool readModelFlags(Flags &flags);   // ModelFlags.cpp
-bool readParallel(Flags &flags);     // ParallelFlags.cpp
-bool readProcesses(Flags &flags);    // ProcessFlags.cpp
-bool readOptimizer(Flags &flags);    // OptimizerFlags.cpp
-bool readTraining(Flags &flags);     // TrainingFlags.cpp
-bool readCheckpoints(Flags &flags);  // CheckpointFlags.cpp
-bool checkOutputFlags(Flags &flags); // OutputFlags.cpp
+void takeModes(Flags &flags);          // OutputFlags.cpp
+llvm::Error adoptConfig(Flags &flags); // ConfigFlags.cpp
+bool readPrecision(Flags &flags);      // PrecisionFlags.cpp
+bool readLossScale(Flags &flags);      // LossScaleFlags.cpp
+bool readModelFlags(Flags &flags);     // ModelFlags.cpp
+bool readParallel(Flags &flags);       // ParallelFlags.cpp
+bool readProcesses(Flags &flags);      // ProcessFlags.cpp
+bool readOptimizer(Flags &flags);      // OptimizerFlags.cpp
+bool readTraining(Flags &flags);       // TrainingFlags.cpp
+bool readCheckpoints(Flags &flags);    // CheckpointFlags.cpp
+void applyConfig(Flags &flags);        // ConfigFlags.cpp
+bool checkOutputFlags(Flags &flags);   // OutputFlags.cpp
 
 } // namespace zero::run
 

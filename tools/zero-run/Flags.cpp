@@ -49,10 +49,13 @@ llvm::Expected<Flags> parseFlags(int argc, char **argv) {
     return llvm::createStringError(errors);
   Flags flags;
   takeModes(flags);
+  if (llvm::Error error = adoptConfig(flags))
+    return std::move(error);
   if (!readPrecision(flags) || !readLossScale(flags) || !readModelFlags(flags) ||
       !readParallel(flags) || !readProcesses(flags) || !readOptimizer(flags) ||
       !readTraining(flags) || !readCheckpoints(flags) || !checkOutputFlags(flags))
     return refusal();
+  applyConfig(flags);
   return flags;
 }
 

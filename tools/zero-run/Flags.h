@@ -4,6 +4,7 @@
 
 #include "zero/Trainer/Agreement.h"
 #include "zero/Trainer/Options.h"
+#include "zero/Training/DeepSpeedConfig.h"
 #include "zero/Training/Safetensors.h"
 
 namespace zero::run {
@@ -20,6 +21,8 @@ struct Flags {
   bool dryRun = false, reference = false, printTable = false;
   int64_t rankTimeout = 0; // seconds
   bool ranksGiven = false;
+  /// `--config`, whose values the flags above have taken.
+  std::optional<training::DeepSpeedConfig> config;
   /// The first flag given that a module from level Z on already answers; empty: none.
   std::string configFlag;
   /// The first flag given that only a graph leaves open; empty: none.
@@ -33,6 +36,10 @@ struct Flags {
 
 /// Parses the command line; the error is what is wrong with it, in whole lines.
 llvm::Expected<Flags> parseFlags(int argc, char **argv);
+
+/// Settles batch sizes with `--config`, once the number of ranks is settled. Its figures are told
+/// by an InputError.
+llvm::Error settleConfig(Flags &flags);
 
 /// What all ranks of a job have to be started with: the model, and each flag that bears on more
 /// than one rank.

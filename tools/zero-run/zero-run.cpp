@@ -146,7 +146,7 @@ static int compileOnly(Compiler &compiler, mlir::ModuleOp module, const Flags &f
 }
 
 /// In a job of several processes they are all ranks.
-static llvm::Error settleRanks(Flags &flags, const Job &job) {
+static llvm::Error settleLaunched(Flags &flags, const Job &job) {
   std::optional<int64_t> launched = job.launched();
   if (!launched)
     return llvm::Error::success();
@@ -166,6 +166,12 @@ static llvm::Error settleRanks(Flags &flags, const Job &job) {
                                    *launched);
   flags.train.communicator = job.communicator();
   return llvm::Error::success();
+}
+
+static llvm::Error settleRanks(Flags &flags, const Job &job) {
+  if (llvm::Error error = settleLaunched(flags, job))
+    return error;
+  return settleConfig(flags);
 }
 
 /// What the module and the flags have against each other.
@@ -188,6 +194,8 @@ static int runAll(const Flags &flags, Job &job) {
   zrt::Communicator *ranks = job.communicator().get();
   if (llvm::Error error = settle(ranks, job.isFirst() ? checkOutputs(flags) : llvm::Error::success()))
     return job.refuse(std::move(error));
+  if (flags.config)
+    job.warn(flags.config->warnings);
   Compiler compiler;
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModel(compiler, flags.model);
   if (llvm::Error error = settle(ranks, module.takeError()))
@@ -201,6 +209,11 @@ static int runAll(const Flags &flags, Job &job) {
   return trainCompiled(compiler, **module, flags, job);
 }
 
+/// A file that `--config` names is input, whatever it says of flags.
+static int codeOf(const llvm::Error &error) {
+  return error.isA<training::InputError>() ? kBadInput : kWrongFlags;
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   // A file that grows beyond a limit is for the one who writes it to tell.
@@ -210,8 +223,10 @@ int main(int argc, char **argv) {
     return job.refuse(std::move(error));
   llvm::Expected<Flags> flags = parseFlags(argc, argv);
   if (flags && !flags->trains()) { // one process does it for all
-    if (llvm::Error error = settleRanks(*flags, job))
-      return job.refuse(std::move(error), kWrongFlags);
+    if (llvm::Error error = settleRanks(*flags, job)) {
+      int code = codeOf(error);
+      return job.refuse(std::move(error), code);
+    }
     return job.isFirst() ? runAll(*flags, job) : 0;
   }
   if (!job.join(flags ? flags->rankTimeout : kDefaultRankTimeout))
@@ -219,8 +234,9 @@ int main(int argc, char **argv) {
   if (job.isSplit())
     endAfterTheStep(); // a launcher that ends the job lets ranks say why
   llvm::Error wrong = flags ? settleRanks(*flags, job) : flags.takeError();
+  int code = codeOf(wrong);
   if (llvm::Error error = settle(job.communicator().get(), std::move(wrong)))
-    return job.refuse(std::move(error), kWrongFlags);
+    return job.refuse(std::move(error), code);
   if (llvm::Error error = expectAlike(job.communicator().get(), startFacts(*flags)))
     return job.refuse(std::move(error), kWrongFlags);
   return runAll(*flags, job);
