@@ -13,6 +13,12 @@
 #include <numeric>
 
 namespace zero::planning::arena {
+namespace {
+
+constexpr int64_t kTighter = 2;      // capacities tried below the one asked for
+constexpr int64_t kTurnRestarts = 4; // of one search, before the next has its turn
+
+} // namespace
 
 ExactDescent::ExactDescent(const Problem &problem, const Timeline &timeline,
                            const Incumbent &packing)
@@ -80,31 +86,35 @@ void ExactDescent::build() {
   usable = true;
 }
 
-Verdict ExactDescent::search(int64_t capacity, int64_t work, Incumbent &best,
-                             const std::function<bool()> &stop) {
-  capacity /= unit;
-  if (capacity * unit < pinnedTop)
-    return Verdict::Impossible;
-  std::unique_ptr<ConflictSearch> fresh;
-  if (capacity != goalCapacity) {
-    SearchProblem copy = base;
-    copy.capacity = capacity;
-    for (size_t i = 0; i < copy.items.size(); ++i) {
-      SearchItem &item = copy.items[i];
-      item.highest = capacity - item.size;
-      if (item.lowest > item.highest)
-        return Verdict::Impossible;
-      if (fixedOffsets[inputIndex[i]] >= 0)
-        item.highest = item.lowest;
-    }
-    fresh = makeConflictSearch(copy);
+/// The search for one capacity, in bytes; none where a buffer alone does not fit.
+std::unique_ptr<ConflictSearch> ExactDescent::makeSearch(int64_t capacity, bool mirrored) const {
+  SearchProblem copy = base;
+  copy.capacity = capacity / unit;
+  if (copy.capacity * unit < pinnedTop)
+    return nullptr;
+  for (size_t i = 0; i < copy.items.size(); ++i) {
+    SearchItem &item = copy.items[i];
+    item.highest = copy.capacity - item.size;
+    if (mirrored)
+      std::tie(item.first, item.last) =
+          std::pair(copy.sections - item.last, copy.sections - item.first);
+    if (item.lowest > item.highest)
+      return nullptr;
+    if (fixedOffsets[inputIndex[i]] >= 0)
+      item.highest = item.lowest;
   }
-  ConflictSearch &search = fresh ? *fresh : *goalSearch;
-  int64_t before = search.nodesSpent();
-  Verdict verdict = search.run(std::max<int64_t>(work / search.stepsPerNode(), 1), stop);
-  stepCount += (search.nodesSpent() - before) * search.stepsPerNode();
+  return makeConflictSearch(copy);
+}
+
+Verdict ExactDescent::search(ConflictSearch *search, int64_t work, Incumbent &best,
+                             const std::function<bool()> &stop) {
+  if (!search)
+    return Verdict::Impossible;
+  int64_t before = search->nodesSpent();
+  Verdict verdict = search->run(std::max<int64_t>(work / search->stepsPerNode(), 1), stop);
+  stepCount += (search->nodesSpent() - before) * search->stepsPerNode();
   if (verdict == Verdict::Packed) {
-    std::vector<int64_t> offsets = fixedOffsets, found = search.offsets();
+    std::vector<int64_t> offsets = fixedOffsets, found = search->offsets();
     for (size_t i = 0; i < found.size(); ++i)
       offsets[inputIndex[i]] = found[i] * unit;
     int64_t height = 0;
@@ -113,43 +123,68 @@ Verdict ExactDescent::search(int64_t capacity, int64_t work, Incumbent &best,
     if (height < best.height)
       best = {std::move(offsets), height};
   }
-  if (fresh && goalCapacity < 0) {
-    goalSearch = std::move(fresh);
-    goalCapacity = capacity;
-  }
   return verdict;
 }
 
-void ExactDescent::run(Incumbent &best, int64_t &proved, int64_t goal, bool belowGoal, int64_t work,
-                       const std::function<bool()> &stop) {
-  auto prove = [&](int64_t capacity) { proved = std::max(proved, capacity / unit * unit + unit); };
-  // Nothing is ruled out above the best packing, whatever the rounding says.
-  auto settled = [&] { return best.height <= std::max(proved, goal); };
+bool ExactDescent::reach(int64_t capacity, int64_t bound, Incumbent &best, int64_t work,
+                         const std::function<bool()> &stop) {
+  // With much room above the bound a search may get lost where one with less does not, or one
+  // that runs through time backwards: these are tried too, in turns.
+  std::vector<int64_t> capacities = {capacity};
+  for (int64_t eighths = 1; eighths <= kTighter; ++eighths) {
+    int64_t lower = (capacity - (capacity - bound) / 8 * eighths) / unit;
+    if (lower < capacities.back() / unit)
+      capacities.push_back(lower * unit);
+  }
+  std::vector<std::unique_ptr<ConflictSearch>> searches(2 * capacities.size());
   int64_t end = stepCount + work;
-  for (int64_t budget = std::max<int64_t>(work / 32, 1); !settled() && stepCount < end && !stop();
-       budget *= 2) {
-    int64_t share = belowGoal ? budget : end - stepCount;
-    int64_t target = std::max(goal, proved);
-    Verdict verdict = search(target, std::min(share, end - stepCount), best, stop);
-    if (verdict == Verdict::Impossible) {
-      prove(target);
-      goalCapacity = -1;
-      if (!belowGoal)
-        return;
-    }
-    if (!belowGoal)
+  for (int64_t turn = 0; stepCount < end && !stop(); ++turn) {
+    size_t k = turn % int64_t(searches.size());
+    if (turn < int64_t(searches.size()))
+      searches[k] = makeSearch(capacities[k / 2], /*mirrored=*/k % 2);
+    if (!searches[k] && k > 0)
       continue;
-    for (int64_t low = std::max(goal, proved) / unit, high = best.height / unit;
-         high - low > 1 && !settled() && stepCount < end && !stop(); high = best.height / unit) {
-      int64_t middle = low + (high - low) / 2;
-      verdict = search(middle * unit, std::min(budget, end - stepCount), best, stop);
-      if (verdict == Verdict::Impossible)
-        prove(middle * unit);
-      if (verdict != Verdict::Packed)
-        low = middle;
+    int64_t share = searches[k] ? kTurnRestarts * searches[k]->stepsPerRestart() : 0;
+    Verdict verdict = search(searches[k].get(), std::min(share, end - stepCount), best, stop);
+    if (verdict == Verdict::Packed)
+      return true;
+    if (verdict == Verdict::Impossible) {
+      if (k < 2)
+        return false;
+      searches[k].reset();
     }
   }
-  proved = std::min(proved, best.height);
+  return true;
+}
+
+void ExactDescent::descend(Incumbent &best, int64_t &proved, int64_t work,
+                           const std::function<bool()> &stop) {
+  int64_t end = stepCount + work;
+  std::unique_ptr<ConflictSearch> lowest; // at `proved`; kept from round to round
+  int64_t lowestCapacity = -1;
+  auto settled = [&] { return best.height <= proved || stepCount >= end || stop(); };
+  // One capacity; true where the packing is lower now.
+  auto attempt = [&](ConflictSearch *at, int64_t capacity, int64_t budget) {
+    Verdict verdict = search(at, std::min(budget, end - stepCount), best, stop);
+    if (verdict == Verdict::Impossible)
+      proved = std::min(std::max(proved, capacity / unit * unit + unit), best.height);
+    return verdict == Verdict::Packed;
+  };
+  for (int64_t budget = std::max<int64_t>(work / 32, 1); !settled(); budget *= 2) {
+    if (lowestCapacity != proved) {
+      lowestCapacity = proved;
+      lowest = makeSearch(proved);
+    }
+    attempt(lowest.get(), lowestCapacity, budget);
+    for (int64_t low = proved / unit, high = best.height / unit; high - low > 1 && !settled();) {
+      int64_t middle = low + (high - low) / 2;
+      std::unique_ptr<ConflictSearch> between = makeSearch(middle * unit);
+      if (attempt(between.get(), middle * unit, budget))
+        high = best.height / unit;
+      else
+        low = std::max(middle, proved / unit);
+    }
+  }
 }
 
 } // namespace zero::planning::arena

@@ -18,17 +18,21 @@ public:
   /// two times the unit: those are the portfolio's.
   bool applies() const { return usable; }
 
-  /// Looks for a packing no higher than `goal`, then for the lowest one between `proved` and the
-  /// best, by halving with budgets that double, until both meet or the work is spent. `proved`
-  /// rises to the least height not ruled out.
-  void run(Incumbent &best, int64_t &proved, int64_t goal, bool belowGoal, int64_t work,
-           const std::function<bool()> &stop);
+  /// Looks for a packing no higher than `capacity`. False is a proof that there is none.
+  bool reach(int64_t capacity, int64_t bound, Incumbent &best, int64_t work,
+             const std::function<bool()> &stop);
+
+  /// Looks for the lowest packing between `proved` and the best, by halving with budgets that
+  /// double, until both meet or the work is spent. `proved` rises to the least height not ruled
+  /// out.
+  void descend(Incumbent &best, int64_t &proved, int64_t work, const std::function<bool()> &stop);
 
   int64_t steps() const { return stepCount; }
 
 private:
   void build();
-  Verdict search(int64_t capacity, int64_t work, Incumbent &best,
+  std::unique_ptr<ConflictSearch> makeSearch(int64_t capacity, bool mirrored = false) const;
+  Verdict search(ConflictSearch *search, int64_t work, Incumbent &best,
                  const std::function<bool()> &stop);
 
   const Problem &problem;
@@ -39,8 +43,6 @@ private:
   int64_t unit = 1, pinnedTop = 0;
   bool usable = false;
   int64_t stepCount = 0;
-  std::unique_ptr<ConflictSearch> goalSearch; // kept, with what it learned
-  int64_t goalCapacity = -1;
 };
 
 } // namespace zero::planning::arena

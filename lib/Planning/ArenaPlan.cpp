@@ -29,9 +29,12 @@ Plan plan(const Problem &problem, const Options &options) {
     int64_t left = options.work - portfolio.steps();
     if (best.height > goal && left > 0 && options.iterations > 0) {
       ExactDescent exact(problem, timeline, best);
-      if (exact.applies() && (!problem.capacityBytes || *problem.capacityBytes == goal))
-        exact.run(best, plan.provedBytes, goal, !problem.capacityBytes, left, stop);
-      else
+      if (exact.applies() && !problem.capacityBytes)
+        exact.descend(best, plan.provedBytes, left, stop);
+      else if (exact.applies() && *problem.capacityBytes == goal) {
+        if (!exact.reach(goal, plan.lowerBoundBytes, best, left, stop))
+          plan.provedBytes = std::min(best.height, goal + 1);
+      } else
         portfolio.improve(best, goal, options.work, options.iterations, stop);
     }
   }

@@ -56,6 +56,7 @@ public:
   std::vector<int64_t> offsets() const override;
   int64_t nodesSpent() const override { return spent; }
   int64_t stepsPerNode() const override { return 4 * context.groups + context.sections; }
+  int64_t stepsPerRestart() const override { return (count + kFreeNodes) * stepsPerNode(); }
 
 private:
   void sortItems(const SearchProblem &problem);
@@ -268,8 +269,8 @@ template <typename Lane> void Search<Lane>::chooseOrder() {
     };
     bool learned = take(4) == 0;
     int64_t byLength = take(4), bySize = take(4), byLoad = 8 * take(3), spread = 64 << take(4);
-    context.firstBy = std::array{First::Rank, First::Rank, First::LowestBottom, First::LowestBottom,
-                                 First::LowestTop}[take(5)];
+    context.rule = take(2) ? Rule::FewestCandidates : Rule::BottomUp;
+    context.firstBy = std::array{First::Rank, First::LowestBottom, First::LowestTop}[take(3)];
     std::vector<int64_t> key(count);
     for (int64_t i = 0; i < count; ++i) {
       const SearchItem &item = items[i];

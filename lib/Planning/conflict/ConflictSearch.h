@@ -70,6 +70,7 @@ public:
 
   /// What a state costs, in steps of the hole tree.
   virtual int64_t stepsPerNode() const = 0;
+  virtual int64_t stepsPerRestart() const = 0;
 };
 
 /// At most this many items; and capacity below 2^62.
