@@ -66,7 +66,7 @@ for kill in range(kills):
         moment = time.monotonic() + draw.uniform(0, loading)
         wait(process, lambda: time.monotonic() >= moment or newest() > before)
     else:
-        target = before + draw.randrange(2, 16)
+        target = before + draw.randrange(2, 10)
         wait(process, lambda: newest() >= target)
         if kill % 3 == 1:
             wait(process, lambda: entries(".tmp-"))
