@@ -20,8 +20,9 @@ namespace {
 // All in hundredths of a pixel from here on.
 constexpr int64_t kX0 = 100 * kLeft, kX1 = 100 * (kLeft + kWidth);
 constexpr int64_t kY0 = 100 * kTop, kY1 = 100 * (kTop + kHeight);
-constexpr int64_t kPageWidth = 1220, kPageHeight = 720;
+constexpr int64_t kPageWidth = 1260, kPageHeight = 720;
 
+constexpr size_t kSegmentName = 40;      // characters
 constexpr int64_t kCharacter = 600;      // a rather wide one at 10 px
 constexpr int64_t kThin = 150;           // rectangles below it have no edge
 constexpr int64_t kLabelHeight = 1200;   // of a rectangle with a label
@@ -80,6 +81,11 @@ private:
   int64_t y(int64_t bytes) const { return kY1 - scaled(std::min(bytes, top), kY1 - kY0, top); }
   bool isInside(const Line &line) const { return line.bytes - tallest <= tallest / 2; }
 
+  /// Of a text of 12 pixels, cut behind `limit` characters.
+  static int64_t widthOf(const std::string &text, size_t limit) {
+    return 7 * kCharacter / 6 * std::min(lengthOf(text), static_cast<int64_t>(limit) + 1);
+  }
+
   void text(int64_t x, int64_t y, const std::string &escapedText, const char *more = "") {
     out += "<text x=\"" + hundredths(x) + "\" y=\"" + hundredths(y) + "\"" + more + ">" +
            escapedText + "</text>\n";
@@ -106,25 +112,25 @@ private:
     text(kX0, 2400, title, " font-size=\"16\" font-weight=\"bold\"");
   }
 
-  /// Bands of two shades; names above them, in up to three rows where they are narrow.
+  /// Bands of two shades, names above them. A name stands above those that begin below it, so that
+  /// no mark crosses it, in up to three rows.
   void drawSegments() {
-    int64_t taken[3] = {0, 0, 0}; // up to where each row is
-    for (size_t i = 0; i < picture.segments.size(); ++i) {
-      const Segment &segment = picture.segments[i];
-      int64_t left = x(segment.begin);
-      int64_t right = i + 1 < picture.segments.size() ? x(picture.segments[i + 1].begin) : kX1;
+    const std::vector<Segment> &segments = picture.segments;
+    std::vector<int> rows(segments.size());
+    for (size_t i = segments.size(); i-- > 0;) {
+      int64_t end = x(segments[i].begin) + 800 + widthOf(segments[i].name, kSegmentName);
+      for (size_t j = i + 1; j < segments.size() && x(segments[j].begin) < end; ++j)
+        rows[i] = std::max(rows[i], rows[j] + 1);
+    }
+    for (size_t i = 0; i < segments.size(); ++i) {
+      int64_t left = x(segments[i].begin);
+      int64_t right = i + 1 < segments.size() ? x(segments[i + 1].begin) : kX1;
       rectangle({left, right, kY0, kY1}, i % 2 ? " fill=\"#FFFFFF\"" : " fill=\"#F1F1F1\"");
-      // From below upwards. A row is free where neither its names nor the marks up to the rows
-      // above it stand in the way.
-      int row = 0;
-      while (row < 3 && taken[row] > left)
-        ++row;
-      if (row == 3)
-        continue;
-      int64_t baseline = kY0 - 600 - 1400 * row;
+      bool hasRoom = rows[i] < 3;
+      int64_t baseline = kY0 - 600 - 1400 * (hasRoom ? rows[i] : 0);
       line(left, kY1, left, baseline - 900, "stroke=\"#999999\"");
-      text(left + 400, baseline, escaped(segment.name, 40), " fill=\"#333333\"");
-      taken[row] = left + 800 + 7 * kCharacter / 6 * std::min<int64_t>(lengthOf(segment.name), 41);
+      if (hasRoom)
+        text(left + 400, baseline, escaped(segments[i].name, kSegmentName), " fill=\"#333333\"");
     }
   }
 
@@ -321,7 +327,7 @@ private:
                     escaped(kind.colour) + "\"");
       std::string label = kind.name + " (" + std::to_string(count[i]) + ")";
       text(left + 1700, 4600, escaped(label, 60));
-      left += 3200 + 7 * kCharacter / 6 * std::min<int64_t>(lengthOf(label), 61);
+      left += 3200 + widthOf(label, 60);
     }
     if (!picture.drawsLive)
       return;

@@ -123,16 +123,17 @@ TEST(Plot, AnEmptyPictureSaysSo) {
   EXPECT_TRUE(has(text, "</svg>\n"));
 }
 
-// 0 to 100 over 950 pixels: `first` is 95 wide, `x` begins at 80 + 95 = 175 and is named in the
-// row above, since the name of `first` reaches further; `last` begins at 80 + 475 = 555.
+// 0 to 100 over 950 pixels: `x` begins at 80 + 95 = 175, and the 17 characters above it take 8 +
+// 119 pixels from 80 on, up to 207: they stand in the second row, 14 pixels higher. `last` begins
+// at 80 + 475 = 555.
 TEST(Plot, NamesOfNarrowSegmentsTakeRowsOfTheirOwn) {
   Picture picture = twoBuffers();
   picture.timeEnd = 100;
   picture.segments = {{"first of them all", 0}, {"x", 10}, {"last", 50}};
   std::string text = svg(picture);
-  EXPECT_TRUE(has(text, "<text x=\"84\" y=\"94\" fill=\"#333333\">first of them all</text>"))
+  EXPECT_TRUE(has(text, "<text x=\"84\" y=\"80\" fill=\"#333333\">first of them all</text>"))
       << text;
-  EXPECT_TRUE(has(text, "<text x=\"179\" y=\"80\" fill=\"#333333\">x</text>")) << text;
+  EXPECT_TRUE(has(text, "<text x=\"179\" y=\"94\" fill=\"#333333\">x</text>")) << text;
   EXPECT_TRUE(has(text, "<text x=\"559\" y=\"94\" fill=\"#333333\">last</text>")) << text;
   EXPECT_TRUE(has(text, "at 0\n0 to 3, first of them all</title>"));
 }

@@ -15,7 +15,7 @@ inline constexpr int kBadInput = 1, kWrongFlags = 2, kInterrupted = 130;
 struct Flags {
   ModelOptions model;
   TrainOptions train;
-  std::string log, save, exported, report, object;
+  std::string log, save, exported, report, plot, object;
   std::optional<training::DType> exportType;
   int64_t endAfter = 0; // steps; 0: behind all
   bool dryRun = false, reference = false, printTable = false;

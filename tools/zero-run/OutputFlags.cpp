@@ -22,6 +22,9 @@ Text log("log", cl::value_desc("file"), cl::cat(outputFlags()),
 Text report(
     "report", cl::value_desc("file"), cl::cat(outputFlags()),
     cl::desc("Write memory and communication of the plan there, as JSON; - for standard output"));
+Text plot("plot", cl::value_desc("file"), cl::cat(outputFlags()),
+          cl::desc("With --dry-run: draw the arena over a step there, as SVG; - for standard "
+                   "output"));
 Switch dryRun("dry-run", cl::cat(outputFlags()), cl::desc("Plan and report, and run nothing"));
 Switch reference("reference", cl::cat(debugFlags()),
                  cl::desc("Train with the f64 reference interpreter in place of the compiled "
@@ -44,6 +47,7 @@ void takeModes(Flags &flags) {
   flags.save = save;
   flags.exported = exported;
   flags.report = report;
+  flags.plot = plot;
   flags.object = object;
   flags.dryRun = dryRun;
   flags.reference = reference;
@@ -74,7 +78,7 @@ bool checkOutputFlags(Flags &flags) {
                     flag->getValue());
   if (!readExportType(flags))
     return false;
-  const Text *outputs[] = {&log, &save, &exported, &report, &object};
+  const Text *outputs[] = {&log, &save, &exported, &report, &plot, &object};
   for (const Text **one = std::begin(outputs); one != std::end(outputs); ++one)
     for (const Text **other = one + 1; other != std::end(outputs); ++other)
       if (!(*one)->empty() && (*one)->getValue() == (*other)->getValue())
@@ -83,6 +87,8 @@ bool checkOutputFlags(Flags &flags) {
   bool stops = !flags.trains();
   if (dryRun && (printTable || !object.empty()))
     return refuse("expects --dry-run without --print-table and --emit-object, which compile");
+  if (!plot.empty() && !dryRun)
+    return refuse("expects --plot only with --dry-run");
   for (Text *flag : {&log, &save, &exported})
     if (stops && !flag->empty())
       return refuse("expects " + spelled(*flag) + " only with a run that trains");

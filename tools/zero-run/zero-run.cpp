@@ -9,6 +9,7 @@
 #include "Job.h"
 #include "Profile.h"
 
+#include "zero/Trainer/ArenaPicture.h"
 #include "zero/Trainer/Loop.h"
 #include "zero/Trainer/ReferenceRun.h"
 #include "zero/Trainer/Trainer.h"
@@ -16,6 +17,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 
 #include <cinttypes>
 #include <csignal>
@@ -38,7 +40,7 @@ static void endAfterTheStep() {
 
 /// Told before a long compilation. Devices and pipes are left to the one who writes.
 static llvm::Error checkOutputs(const Flags &flags) {
-  for (const std::string &path : {flags.save, flags.exported, flags.log, flags.report, flags.object}) {
+  for (const std::string &path : {flags.save, flags.exported, flags.log, flags.report, flags.plot, flags.object}) {
     llvm::sys::fs::file_status status;
     bool exists = !llvm::sys::fs::status(path, status);
     bool isDevice = exists && !llvm::sys::fs::is_regular_file(status) &&
@@ -70,6 +72,21 @@ static llvm::Error writeReport(const Report &report, llvm::StringRef path) {
   if (path.empty())
     return llvm::Error::success();
   return writeFile(path, [&](llvm::raw_ostream &os) { writeJson(report, os); });
+}
+
+static llvm::Error writePlot(Compiler &compiler, mlir::ModuleOp module, const Report &report,
+                             const Flags &flags) {
+  if (flags.plot.empty())
+    return llvm::Error::success();
+  std::string title = llvm::sys::path::filename(flags.model.path).str() + ": arena of a rank, stage " +
+                      std::to_string(report.stage) + ", " + std::to_string(report.ranks) +
+                      (report.ranks == 1 ? " rank" : " ranks");
+  mlir::FailureOr<planning::plot::Picture> picture =
+      makePicture(module, std::move(title), flags.train.memoryBudget);
+  if (failed(picture))
+    return compilerError(compiler);
+  return writeFile(flags.plot,
+                   [&](llvm::raw_ostream &os) { os << planning::plot::svg(*picture); });
 }
 
 static int train(TrainingRun &run, const Flags &flags, Job &job) {
@@ -120,9 +137,11 @@ static int compileOnly(Compiler &compiler, mlir::ModuleOp module, const Flags &f
   if (!report)
     return job.refuse(report.takeError());
   job.warn(takeLines(compiler));
-  if (flags.report != "-" && !flags.printTable)
+  if (flags.report != "-" && flags.plot != "-" && !flags.printTable)
     llvm::outs() << summaryText(*report);
   if (llvm::Error error = writeReport(*report, flags.report))
+    return job.refuse(std::move(error));
+  if (llvm::Error error = writePlot(compiler, module, *report, flags))
     return job.refuse(std::move(error));
   if (flags.dryRun)
     return 0;
