@@ -90,6 +90,30 @@ TEST(ZeroPlan, BadInputIsOne) {
   std::remove(file.c_str());
 }
 
+/// Each lives for half of the time: 475 of 950 pixels.
+TEST(ZeroPlan, PlotsThePlan) {
+  std::string file = written("plot.csv", kThree), svg = path("plot.svg");
+  EXPECT_EQ(zeroPlan("arena " + file + " --plot " + svg).code, 0);
+  std::stringstream text;
+  text << std::ifstream(svg).rdbuf();
+  EXPECT_NE(text.str().find("width=\"475\""), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("<title>2\n128 B (128 bytes) at "), std::string::npos);
+  EXPECT_NE(text.str().find(">height = lower bound</text>"), std::string::npos);
+  Outcome outcome = zeroPlan("arena " + file + " --plot -");
+  EXPECT_TRUE(has(outcome, text.str())) << outcome.text;
+  // Above the capacity there is a plan to look at, and none to write.
+  outcome = zeroPlan("arena " + file + " --capacity 191 --plot -");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(has(outcome, ">capacity</text>")) << outcome.text;
+  EXPECT_EQ(zeroPlan("arena " + file + " --plot /nonexistent/x.svg").code, 1);
+  outcome = zeroPlan("arena " + file + " -o " + svg + " --plot " + svg);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.text,
+            "zero-plan: expects outputs of different names, got " + svg + " for -o and --plot\n");
+  std::remove(file.c_str());
+  std::remove(svg.c_str());
+}
+
 TEST(ZeroPlan, WrongFlagsAreTwo) {
   std::string file = written("flags.csv", kThree);
   for (const char *flags : {"", "arena", "checkpoint x.csv", "arena x.csv y.csv", "--stage 3"})

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "zero/Planning/Arena.h"
 #include "zero/Planning/ArenaCsv.h"
+#include "zero/Planning/PlotPlans.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -22,6 +24,7 @@
 #include <numeric>
 
 namespace arena = zero::planning::arena;
+namespace planning = zero::planning;
 namespace cl = llvm::cl;
 
 namespace {
@@ -46,6 +49,8 @@ cl::opt<std::string>
             cl::desc("Orders tried at once; the plan is the same for any number (default: 1)"));
 cl::opt<std::string> output("o", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("file"),
                             cl::desc("Write the problem with its offsets ('-': standard output)"));
+cl::opt<std::string> plot("plot", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("file"),
+                          cl::desc("Draw the plan over time, as SVG ('-': standard output)"));
 
 /// Reads a number of bytes, with or without KiB, MiB or GiB, into `value`, which
 /// stays empty without the flag. False, with a message, for anything else.
@@ -90,6 +95,33 @@ int fail(const llvm::Twine &message) {
   return 1;
 }
 
+/// Writes `text` there, or says why not; nothing where there is no path. Returns an exit code.
+int write(const std::string &path, const std::string &text) {
+  if (path.empty())
+    return 0;
+  std::error_code error;
+  llvm::ToolOutputFile written(path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return fail(path + ": error: " + error.message());
+  written.os() << text;
+  written.os().flush();
+  if (written.os().has_error()) {
+    error = written.os().error();
+    written.os().clear_error();
+    return fail(path + ": error: " + error.message());
+  }
+  written.keep();
+  return 0;
+}
+
+/// The picture under the name of its input.
+int writePlot(planning::plot::Picture picture) {
+  picture.title = input == "-" ? "standard input" : llvm::sys::path::filename(input).str();
+  if (auto message = planning::plot::check(picture))
+    return fail(input + ": error: cannot be drawn: " + *message);
+  return write(plot, planning::plot::svg(picture));
+}
+
 /// Raises every alignment to a common multiple with `bytes`.
 std::optional<std::string> align(arena::Problem &problem, int64_t bytes) {
   for (arena::Buffer &buffer : problem.buffers) {
@@ -110,6 +142,11 @@ int runArena() {
   double limit = 0;
   if (!readEffort(options, limit))
     return 2;
+  if (!output.empty() && output == plot) {
+    llvm::errs() << "zero-plan: expects outputs of different names, got " << output
+                 << " for -o and --plot\n";
+    return 2;
+  }
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
   if (!file)
     return fail(input + ": error: " + file.getError().message());
@@ -138,7 +175,7 @@ int runArena() {
     return fail(input + ": error: the plan fails its check: " + *message);
 
   bool fits = plan.status == arena::Status::Optimal || plan.status == arena::Status::Feasible;
-  llvm::raw_ostream &out = output == "-" ? llvm::errs() : llvm::outs();
+  llvm::raw_ostream &out = output == "-" || plot == "-" ? llvm::errs() : llvm::outs();
   out << "lower bound " << plan.lowerBoundBytes << "\n";
   if (plan.provedBytes > plan.lowerBoundBytes) // nothing is lower than this, by exhaustion
     out << "proved      " << plan.provedBytes << "\n";
@@ -147,23 +184,11 @@ int runArena() {
       << llvm::format("%.6f", double(plan.heightBytes) / double(plan.lowerBoundBytes)) << "\n"
       << "status      " << arena::name(plan.status) << "\n"
       << "seconds     " << llvm::format("%.3f", taken) << "\n";
-  if (!fits)
-    return 1;
-  if (output.empty())
-    return 0;
-  std::error_code error;
-  llvm::ToolOutputFile written(output, error, llvm::sys::fs::OF_None);
-  if (error)
-    return fail(output + ": error: " + error.message());
-  written.os() << arena::writeCsv(problem, &plan);
-  written.os().flush();
-  if (written.os().has_error()) {
-    error = written.os().error();
-    written.os().clear_error();
-    return fail(output + ": error: " + error.message());
-  }
-  written.keep();
-  return 0;
+  // What is too high is worth a look too.
+  if (!plot.empty())
+    if (int code = writePlot(planning::pictureOf(problem, plan)))
+      return code;
+  return fits ? write(output, output.empty() ? "" : arena::writeCsv(problem, &plan)) : 1;
 }
 
 } // namespace
