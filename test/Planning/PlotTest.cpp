@@ -252,4 +252,48 @@ TEST(Plot, DrawsAnArenasPlanWithItsGaps) {
   EXPECT_TRUE(has(svg(picture), "d=\"M80 660V258.81H1030V660\"")) << svg(picture);
 }
 
+// a 1 byte, b 4 bytes from a, c 1 byte from b, d 1 byte from a and c, in the order a b c a d. Live:
+// a; a and b; b and c; c and the second a; both and d. A peak of 5.
+TEST(Plot, DrawsACheckpointPlanBarByBar) {
+  checkpoint::Problem problem;
+  problem.nodes = {
+      {7, 1, 1}, {8, 1, 4, false, {0}}, {9, 1, 1, false, {1}}, {10, 1, 1, true, {0, 2}}};
+  problem.budgetBytes = 5;
+  checkpoint::Plan plan;
+  plan.computations = {0, 1, 2, 0, 3};
+  plan.peakBytes = 5;
+  Picture picture = pictureOf(problem, plan);
+  ASSERT_EQ(check(picture), std::nullopt);
+  ASSERT_EQ(picture.rectangles.size(), 5u);
+  const int64_t bytes[] = {1, 5, 5, 2, 3}, kinds[] = {0, 0, 0, 2, 1};
+  const char *const names[] = {"7", "8", "9", "7", "10"};
+  for (size_t i = 0; i < 5; ++i) {
+    const Rectangle &one = picture.rectangles[i];
+    EXPECT_EQ(one.lower, static_cast<int64_t>(i));
+    EXPECT_EQ(one.upper, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(one.offset, 0);
+    EXPECT_EQ(one.bytes, bytes[i]) << i;
+    EXPECT_EQ(one.kind, kinds[i]) << i;
+    EXPECT_EQ(one.name, names[i]);
+  }
+  EXPECT_TRUE(has(svg(picture), ">peak = budget</text>"));
+}
+
+// 4001 computations of one node are 3 a bar: 1333 bars of 3 and one of 2, of which the first bar is
+// split in one first computation and two more.
+TEST(Plot, ManyComputationsShareBars) {
+  checkpoint::Problem problem;
+  problem.nodes = {{1, 1, 64}};
+  checkpoint::Plan plan;
+  plan.computations.assign(4001, 0);
+  Picture picture = pictureOf(problem, plan);
+  ASSERT_EQ(picture.rectangles.size(), 1335u);
+  EXPECT_EQ(picture.rectangles[0].upper, 1);
+  EXPECT_EQ(picture.rectangles[0].kind, 0);
+  EXPECT_EQ(picture.rectangles[1].upper, 3);
+  EXPECT_EQ(picture.rectangles[1].kind, 2);
+  EXPECT_EQ(picture.rectangles[1].name, "1 to 1");
+  EXPECT_EQ(picture.rectangles.back().upper, 4001);
+}
+
 } // namespace
