@@ -6,10 +6,13 @@
 // once a plan is packed. So the first plan keeps everything, and each further one
 // gets a budget for activations that differs from the last by as many bytes as
 // the last arena was off; where that leads out of the bracket of a plan that fits
-// and one that does not, the middle is taken. (M3)
+// and one that does not, the middle is taken.
 //
-// The policies without a budget are candidates as well. Of the plans that fit,
-// the one that computes least again is taken, the smaller arena of several.
+// Beside it stands a ladder: elementwise and row kernels run again by a minimum cut,
+// and of the first k layers everything does. Its lowest rung that fits is a plan
+// too, found by halving, and the planner's answer where a graph is large. Of the
+// plans that fit, the one that computes least again is taken, the smaller arena of
+// several. (M3)
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +29,8 @@ namespace zero {
 
 namespace {
 
+/// Launches up to which the planner of checkpoints is asked.
+constexpr size_t kMostPlanned = 1000;
 constexpr int kRounds = 8;            // plans of the planner that are packed, at most
 constexpr int64_t kCloseEnough = 200; // a bracket, or what is left, of a 200th ends the search
 
@@ -42,10 +47,15 @@ public:
     FailureOr<JointGraph> graph = JointGraph::read(launches);
     if (failed(graph))
       return compilerError(compiler);
-    if (llvm::Error error = pack(keepAll(*graph), 0))
+    std::vector<bool> none(graph->launches.size());
+    if (llvm::Error error = pack(*graph, placeLate(*graph, none)))
       return std::move(error);
-    if (smallest.report.arenaBytes > budget)
-      if (llvm::Error error = search(*graph, smallest.report.arenaBytes))
+    int64_t keptArena = lastArena;
+    if (keptArena > budget)
+      if (llvm::Error error = climb(*graph))
+        return std::move(error);
+    if (keptArena > budget && graph->launches.size() <= kMostPlanned)
+      if (llvm::Error error = search(*graph, keptArena))
         return std::move(error);
     if (!best.module)
       return checkBudget(smallest.report, budget);
@@ -62,7 +72,9 @@ private:
   };
 
   /// Brings a copy to level A, and keeps it where it is the best, or the smallest.
-  llvm::Error pack(const Sequence &sequence, int64_t cost) {
+  llvm::Error pack(const JointGraph &original, const Sequence &computations) {
+    Sequence sequence = withoutUnread(original, computations);
+    int64_t cost = costOf(original, sequence).cost;
     Packed packed;
     packed.module = launches.clone();
     packed.cost = cost;
@@ -86,12 +98,31 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Error packPolicy(const JointGraph &graph, const Sequence &sequence) {
-    Sequence used = withoutUnread(graph, sequence);
-    int64_t cost = costOf(graph, used).cost;
-    if (cost == 0 || (best.module && best.cost <= cost))
-      return llvm::Error::success();
-    return pack(used, cost);
+  /// The ladder: the lowest rung that fits, as higher ones compute more.
+  llvm::Error climb(const JointGraph &graph) {
+    std::vector<std::pair<int64_t, int64_t>> blocks = findBlocks(graph);
+    std::vector<bool> cheap = repeatsOfCheap(graph);
+    auto packRung = [&](size_t count) {
+      std::vector<bool> repeats = repeatsOfBlocks(graph, llvm::ArrayRef(blocks).take_front(count));
+      for (size_t i = 0; i < repeats.size(); ++i)
+        repeats[i] = repeats[i] || cheap[i];
+      return pack(graph, placeLate(graph, std::move(repeats)));
+    };
+    size_t low = 0, high = blocks.size();
+    if (llvm::Error error = packRung(high))
+      return error;
+    if (lastArena > budget) // without the cut, which may hold more at one moment
+      return pack(graph, placeLate(graph, repeatsOfBlocks(graph, blocks)));
+    while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (llvm::Error error = packRung(middle))
+        return error;
+      if (lastArena <= budget)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return llvm::Error::success();
   }
 
   llvm::Error search(const JointGraph &graph, int64_t keptArena) {
@@ -111,8 +142,7 @@ private:
         next = below + (above - below) / 2;
         continue;
       }
-      Sequence used = withoutUnread(graph, *sequence);
-      if (llvm::Error error = pack(used, costOf(graph, used).cost))
+      if (llvm::Error error = pack(graph, *sequence))
         return error;
       int64_t off = budget - lastArena;
       (off < 0 ? above : below) = next;
@@ -122,9 +152,7 @@ private:
       if (next <= below || next >= above)
         next = below + (above - below) / 2;
     }
-    if (llvm::Error error = packPolicy(graph, recomputeBlocks(graph, findBlocks(graph))))
-      return error;
-    return packPolicy(graph, recomputeCheap(graph));
+    return llvm::Error::success();
   }
 
   Compiler &compiler;

@@ -68,17 +68,18 @@ std::vector<std::pair<int64_t, int64_t>> findBlocks(const JointGraph &graph);
 
 using Sequence = std::vector<int64_t>;
 
-/// Every launch once.
-Sequence keepAll(const JointGraph &graph);
-/// Of each block the values are kept that forward reads outside it, the launch that forms the
-/// loss's gradient included; all else that backward reads runs again, before the first launch of
-/// backward that reads any of it.
-Sequence recomputeBlocks(const JointGraph &graph,
-                         llvm::ArrayRef<std::pair<int64_t, int64_t>> blocks);
-
+/// By launch, whether it runs again so that of each block only the values are kept that forward
+/// reads outside it, the launch that forms the loss's gradient included.
+std::vector<bool> repeatsOfBlocks(const JointGraph &graph,
+                                  llvm::ArrayRef<std::pair<int64_t, int64_t>> blocks);
 /// Only generated kernels run again, where a minimum cut says that this keeps fewest bytes: what is
-/// kept separates what backward reads from what no cheap launch makes.
-Sequence recomputeCheap(const JointGraph &graph);
+/// kept separates what backward reads from what no cheap launch makes. Of several cuts, the one
+/// that repeats least.
+std::vector<bool> repeatsOfCheap(const JointGraph &graph);
+/// Every launch once, and each of `repeats` again, before the first launch of backward that reads
+/// it or what it is needed for. Without repeats, everything is kept.
+Sequence placeLate(const JointGraph &graph, std::vector<bool> repeats);
+
 /// The cheapest sequence that the planner of checkpoints finds within `budgetBytes` of activations,
 /// or nothing. Backward's launches are never in it twice.
 std::optional<Sequence> recomputeWithin(const JointGraph &graph, int64_t budgetBytes);

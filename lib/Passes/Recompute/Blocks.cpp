@@ -98,15 +98,8 @@ std::vector<std::pair<int64_t, int64_t>> findBlocks(const JointGraph &graph) {
   return BlockFinder(graph).run();
 }
 
-Sequence keepAll(const JointGraph &graph) {
-  Sequence sequence(graph.launches.size());
-  for (size_t i = 0; i < sequence.size(); ++i)
-    sequence[i] = static_cast<int64_t>(i);
-  return sequence;
-}
-
-Sequence recomputeBlocks(const JointGraph &graph,
-                         llvm::ArrayRef<std::pair<int64_t, int64_t>> blocks) {
+std::vector<bool> repeatsOfBlocks(const JointGraph &graph,
+                                  llvm::ArrayRef<std::pair<int64_t, int64_t>> blocks) {
   int64_t count = static_cast<int64_t>(graph.launches.size()), forward = graph.firstBackward;
   constexpr int64_t kNone = -1;
   std::vector<int64_t> blockOf(count, kNone);
@@ -115,36 +108,19 @@ Sequence recomputeBlocks(const JointGraph &graph,
       blockOf[i] = static_cast<int64_t>(number);
   std::vector<bool> kept(count), needed(count);
   for (int64_t i = 0; i < count; ++i) {
-    kept[i] = blockOf[i] == kNone || !graph.launches[i].isRepeatable;
+    if (blockOf[i] == kNone || !graph.launches[i].isRepeatable)
+      kept[i] = true;
     if (i <= forward) // what forms the loss's gradient reads as forward does
       for (int64_t input : graph.launches[i].inputs)
         if (blockOf[input] != blockOf[i])
           kept[input] = true;
   }
-  // Of each block, the first launch of backward that reads what is not kept.
-  std::vector<int64_t> begins(blocks.size(), kNone);
-  for (int64_t i = forward; i < count; ++i)
-    for (int64_t input : graph.launches[i].inputs)
-      if (input < forward && !kept[input]) {
-        needed[input] = true;
-        if (begins[blockOf[input]] == kNone)
-          begins[blockOf[input]] = i;
-      }
-  for (int64_t i = forward - 1; i >= 0; --i)
-    if (needed[i])
+  for (int64_t i = count - 1; i >= 0; --i)
+    if (i > forward || needed[i])
       for (int64_t input : graph.launches[i].inputs)
-        if (!kept[input])
+        if (input < forward && !kept[input])
           needed[input] = true;
-  Sequence sequence;
-  for (int64_t i = 0; i < count; ++i) {
-    for (auto [number, block] : llvm::enumerate(blocks))
-      if (begins[number] == i)
-        for (int64_t again = block.first; again < block.second; ++again)
-          if (needed[again])
-            sequence.push_back(again);
-    sequence.push_back(i);
-  }
-  return sequence;
+  return needed;
 }
 
 } // namespace zero

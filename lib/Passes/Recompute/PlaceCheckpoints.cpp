@@ -35,7 +35,7 @@ public:
     if (memoryBudget < 0 || bounded != (memoryBudget > 0)) {
       module.emitError() << (bounded ? "expects memory-budget of at least 1 with recompute=budget"
                                      : "expects memory-budget only with recompute=budget")
-                         << ", got " << memoryBudget;
+                         << ", got " << memoryBudget.getValue();
       return signalPassFailure();
     }
     if (failed(expectLevel(module, Level::Launches)))
@@ -52,21 +52,37 @@ public:
   }
 
 private:
+  InFlightDiagnostic refuse(const JointGraph &graph) {
+    namespace cp = planning::checkpoint;
+    cp::Problem problem = graph.problem(memoryBudget);
+    cp::Floor floor = cp::floorOf(problem);
+    InFlightDiagnostic error = getOperation().emitError();
+    if (memoryBudget < floor.bytes)
+      return std::move(error << "expects memory-budget of at least " << floor.bytes
+                             << ", which the operands and results of launch @"
+                             << ir::LaunchOp(graph.launches[floor.node].op).getKernel()
+                             << " take, got " << memoryBudget.getValue());
+    return std::move(error << "finds no order of computations within memory-budget="
+                           << memoryBudget.getValue());
+  }
+
   FailureOr<Sequence> place(const JointGraph &graph, RecomputePolicy policy) {
     switch (policy) {
     case RecomputePolicy::None:
-      return keepAll(graph);
+      return placeLate(graph, std::vector<bool>(graph.launches.size()));
     case RecomputePolicy::EveryBlock: {
       auto blocks = findBlocks(graph);
       if (blocks.empty())
         getOperation().emitWarning("finds no launches of forward that repeat as blocks: "
                                    "recompute=every-block keeps everything");
-      return recomputeBlocks(graph, blocks);
+      return placeLate(graph, repeatsOfBlocks(graph, blocks));
     }
     case RecomputePolicy::MinCut:
+      return placeLate(graph, repeatsOfCheap(graph));
     case RecomputePolicy::Budget:
-      return getOperation().emitError("expects recompute=none or every-block, got recompute=")
-             << recompute;
+      if (std::optional<Sequence> sequence = recomputeWithin(graph, memoryBudget))
+        return *sequence;
+      return refuse(graph);
     }
     llvm_unreachable("every policy has a sequence");
   }

@@ -13,6 +13,10 @@
 // RUN: not zero-opt %s --zero-place-checkpoints="recompute=every-block" 2>&1 | FileCheck %s --check-prefix=LEVEL
 // LEVEL: error: expects a module at level launches, got one at level graph
 //
+// A launch's operands and results are there at once: 32 bytes of logits, and 32 of their gradient.
+// RUN: not zero-opt %s --nn-autodiff --zero-form-launches --zero-place-checkpoints="recompute=budget memory-budget=63" 2>&1 | FileCheck %s --check-prefix=FLOOR
+// FLOOR: error: expects memory-budget of at least 64, which the operands and results of launch @cross_entropy_with_grad take, got 63
+//
 // A graph without layers keeps everything, and says so.
 // RUN: zero-opt %s --zero-pipeline="recompute=every-block until=launches" 2>&1 | FileCheck %s --check-prefix=WARN
 // WARN: warning: finds no launches of forward that repeat as blocks: recompute=every-block keeps everything

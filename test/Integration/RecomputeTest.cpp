@@ -1,0 +1,278 @@
+//===- RecomputeTest.cpp - what runs again, and what it saves (N1, M3, C1) ----===//
+//
+// Recomputation moves no trained bit, whatever is kept; a budget for the arena is
+// met to the byte or refused; and a layer less kept is a layer less held.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+
+#include "zero/Training/Safetensors.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace zero;
+using namespace zero::test;
+using namespace zero::training;
+
+namespace {
+
+constexpr const char *kPolicies[] = {"every-block", "min-cut"};
+
+void expectSame(const Outcome &outcome, const Outcome &first) {
+  ASSERT_EQ(outcome.error, "");
+  EXPECT_EQ(firstDifference(outcome.weights, first.weights), "");
+  ASSERT_EQ(outcome.records.size(), first.records.size());
+  for (size_t i = 0; i < first.records.size(); ++i) {
+    EXPECT_EQ(outcome.records[i].loss, first.records[i].loss) << "step " << i;
+    EXPECT_EQ(outcome.records[i].gradNorm, first.records[i].gradNorm) << "step " << i;
+  }
+}
+
+// Every policy at every stage, read through poison and through canonicalize and cse after every
+// pass, which must not merge what runs again with what ran. The trainer holds the traffic of a step
+// against the plan (C1).
+void expectSameByAllPolicies(const char *name, const std::string &dtype) {
+  const GoldenCase &golden = goldenCase(name);
+  for (int64_t stage : {0, 1, 2, 3}) {
+    Variant run{.ranks = 2, .stage = stage, .steps = 3, .dtype = dtype};
+    Outcome kept = train(golden, run);
+    ASSERT_EQ(kept.error, "");
+    EXPECT_EQ(kept.report.recomputedLaunches, 0);
+    EXPECT_EQ(kept.report.flopsRatio(), 1.0);
+    for (const char *policy : kPolicies) {
+      SCOPED_TRACE(std::string(name) + " " + dtype + ", stage " + std::to_string(stage) + ", " +
+                   policy);
+      run.recompute = policy;
+      run.poison = run.clean = false;
+      Outcome again = train(golden, run);
+      expectSame(again, kept);
+      EXPECT_GT(again.report.recomputedLaunches, 0);
+      EXPECT_LT(again.report.activationBytes, kept.report.activationBytes);
+      run.clean = true;
+      Outcome cleaned = train(golden, run);
+      expectSame(cleaned, kept);
+      EXPECT_EQ(cleaned.report.recomputedLaunches, again.report.recomputedLaunches);
+      run.clean = false;
+      run.poison = true;
+      expectSame(train(golden, run), kept);
+    }
+  }
+}
+
+TEST(Recompute, N1_Gpt2) { expectSameByAllPolicies("gpt2", "f32"); }
+TEST(Recompute, N1_Gpt2InBf16) { expectSameByAllPolicies("gpt2", "bf16"); }
+
+// Halfway between the arenas of keeping everything and of keeping as little as the layers need.
+TEST(Recompute, N1_M3_BudgetsOfGpt2) {
+  const GoldenCase &golden = goldenCase("gpt2");
+  for (int64_t stage : {0, 3}) {
+    Variant run{.ranks = 2, .stage = stage, .steps = 2};
+    Outcome kept = train(golden, run);
+    run.recompute = "every-block";
+    int64_t least = train(golden, run).report.arenaBytes;
+    int64_t most = kept.report.arenaBytes;
+    ASSERT_LT(least, most);
+    run.recompute = "budget";
+    double ratio = 1.0;
+    for (int64_t budget : {most, (least + most) / 2, least}) {
+      SCOPED_TRACE("stage " + std::to_string(stage) + ", budget " + std::to_string(budget));
+      run.memoryBudget = budget;
+      std::string error;
+      auto trainer = makeTrainer(golden, run, error);
+      ASSERT_TRUE(trainer) << error;
+      EXPECT_LE(trainer->report().arenaBytes, budget);
+      EXPECT_EQ(trainer->report().arenaBytes, trainer->session().allocatedArenaBytes());
+      EXPECT_GE(trainer->report().flopsRatio(), ratio); // less memory, no fewer operations
+      ratio = trainer->report().flopsRatio();
+      trainer.reset();
+      Outcome first = train(golden, run);
+      expectSame(first, kept);
+      EXPECT_EQ(train(golden, run).report.arenaBytes, first.report.arenaBytes);
+    }
+    EXPECT_GT(ratio, 1.0);
+    // States alone are more.
+    run.memoryBudget = kept.report.peak.states;
+    std::string text = train(golden, run).error;
+    EXPECT_NE(text.find("bytes are missing"), std::string::npos) << text;
+    EXPECT_NE(text.find("its largest holders are"), std::string::npos) << text;
+  }
+}
+
+/// `layers` times linear to 4·16, gelu, linear back to 16, and the residual; 4 rows of f32.
+std::string deepModel(int layers) {
+  std::string text, body, h = "%x";
+  for (int i = 0; i < layers; ++i) {
+    std::string n = std::to_string(i);
+    text += "nn.param @a" + n + " : tensor<16x64xf32> init normal(0.1)\nnn.param @b" + n +
+            " : tensor<64x16xf32> init normal(0.1)\n";
+    body += "%a" + n + " = nn.read @a" + n + " : tensor<16x64xf32>\n%b" + n + " = nn.read @b" + n +
+            " : tensor<64x16xf32>\n%u" + n + " = nn.linear " + h + ", %a" + n +
+            " : (tensor<4x16xf32>, tensor<16x64xf32>) -> tensor<4x64xf32>\n%g" + n +
+            " = nn.gelu tanh %u" + n + " : tensor<4x64xf32>\n%y" + n + " = nn.linear %g" + n +
+            ", %b" + n + " : (tensor<4x64xf32>, tensor<64x16xf32>) -> tensor<4x16xf32>\n%h" + n +
+            " = nn.add " + h + ", %y" + n +
+            " : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>\n";
+    h = "%h" + n;
+  }
+  return text + "func.func @loss(%x: tensor<4x16xf32>, %labels: tensor<4xi32>) -> tensor<f32> {\n" +
+         body + "%l = nn.cross_entropy " + h +
+         ", %labels ignoring -100 : (tensor<4x16xf32>, tensor<4xi32>) -> tensor<f32>\n"
+         "return %l : tensor<f32>\n}\n";
+}
+
+Report plan(const std::string &model, const std::string &policy, int64_t stage) {
+  TrainOptions options;
+  options.compile.ranks = 2;
+  options.compile.stage = stage;
+  options.compile.bucketBytes = 8192; // the two weights of a layer: 2 · 16 · 64 · 4 bytes
+  options.compile.recompute = policy;
+  auto module = parseModel(model);
+  auto report = module ? planModule(sharedCompiler(), **module, options) : module.takeError();
+  if (!report) {
+    ADD_FAILURE() << llvm::toString(report.takeError());
+    return {};
+  }
+  return *report;
+}
+
+// Backward of a layer reads its input (4 · 16 values of 4 bytes), u and g (4 · 64 each): 256 + 1024
+// + 1024 bytes more a layer. Where layers run again, their inputs stay: 256 bytes. A minimum cut
+// keeps input and u, and makes g of u again: 1280 bytes.
+TEST(Recompute, ActivationBytesOfALayer) {
+  for (auto [policy, bytes] :
+       {std::pair("none", 2304), std::pair("every-block", 256), std::pair("min-cut", 1280)})
+    for (int64_t stage : {0, 1, 2, 3}) {
+      SCOPED_TRACE(std::string(policy) + ", stage " + std::to_string(stage));
+      int64_t four = plan(deepModel(4), policy, stage).activationBytes;
+      EXPECT_EQ(plan(deepModel(12), policy, stage).activationBytes - four, 8 * bytes);
+    }
+}
+
+// A layer forward: two products of 2 · 4 · 16 · 64 operations. Repeated are the first product and
+// gelu of each layer, as the second's result is the next layer's input.
+TEST(Recompute, RepeatedOperationsOfALayer) {
+  Report kept = plan(deepModel(6), "none", 0), again = plan(deepModel(6), "every-block", 0);
+  EXPECT_EQ(again.recomputedLaunches, 2 * 6);
+  EXPECT_GE(again.recomputedFlops, 6 * (2 * 4 * 16 * 64 + 4 * 64));
+  EXPECT_LT(again.recomputedFlops, 6 * 2 * (2 * 4 * 16 * 64));
+  EXPECT_EQ(again.flops - again.recomputedFlops, kept.flops);
+  Report cheap = plan(deepModel(6), "min-cut", 0);
+  EXPECT_EQ(cheap.recomputedLaunches, 6); // gelu
+}
+
+// With a bucket a layer, what runs again reads the weights that backward gathers anyway: no policy
+// sends more than another.
+TEST(Recompute, C1_RepetitionsUseTheGatherOfBackward) {
+  for (int64_t stage : {0, 1, 2, 3}) {
+    int64_t kept = plan(deepModel(6), "none", stage).communication.total();
+    for (const char *policy : kPolicies)
+      EXPECT_EQ(plan(deepModel(6), policy, stage).communication.total(), kept)
+          << policy << ", stage " << stage;
+  }
+}
+
+// The report names the op at the fullest instant, and whose bytes it holds.
+TEST(Recompute, ReportNamesThePeaksMoment) {
+  Report report = plan(deepModel(6), "none", 0);
+  EXPECT_EQ(report.peakSegment, "micro_step");
+  EXPECT_EQ(llvm::StringRef(report.peakOp).take_front(7), "launch ");
+  EXPECT_LT(report.peakTime, report.peakTimes);
+  int64_t held = 0;
+  for (size_t i = 0; i < report.holders.size(); ++i) {
+    held += report.holders[i].bytes;
+    EXPECT_GE(report.holders[i].count, 1);
+    if (i)
+      EXPECT_LE(report.holders[i].bytes, report.holders[i - 1].bytes);
+  }
+  EXPECT_EQ(held, report.peak.activations + report.peak.buckets + report.peak.inputs +
+                      report.peak.workspace);
+}
+
+/// models/dropout.mlir on two ranks of three rows.
+struct DropoutRun {
+  std::vector<double> losses;
+  Weights weights;
+  Report report;
+};
+
+DropoutRun trainWithDropout(const std::string &policy, int64_t stage, const std::string &dtype) {
+  constexpr int64_t kSteps = 3, kRows = 6, kTokens = 7;
+  std::string path = testing::TempDir() + "recompute-dropout.safetensors";
+  std::mt19937 random(3);
+  std::vector<int32_t> values(kSteps * kRows * kTokens);
+  for (int32_t &value : values)
+    value = static_cast<int32_t>(random() % 37);
+  std::vector<int64_t> shape = {kSteps, 1, kRows, kTokens};
+  TensorSpec specs[] = {{"tokens", DType::I32, shape}, {"labels", DType::I32, shape}};
+  llvm::cantFail(writeSafetensors(path, specs, [&](size_t, llvm::MutableArrayRef<uint8_t> bytes) {
+    memcpy(bytes.data(), values.data(), bytes.size());
+    return llvm::Error::success();
+  }));
+  ModelOptions model;
+  model.path = std::string(ZERO_TEST_DATA_DIR) + "/Integration/models/dropout.mlir";
+  model.microBatch = kRows / 2;
+  TrainOptions options;
+  options.compile.ranks = 2;
+  options.compile.stage = stage;
+  options.compile.microBatch = model.microBatch;
+  options.compile.dtype = dtype;
+  options.compile.recompute = policy;
+  options.seed = 5;
+  options.schedule = {ScheduleKind::Constant, 3e-3, 0, kSteps};
+  options.data = path;
+  DropoutRun run;
+  auto module = readModel(sharedCompiler(), model);
+  auto trainer = module ? Trainer::create(sharedCompiler(), **module, options)
+                        : llvm::Expected<std::unique_ptr<Trainer>>(module.takeError());
+  if (!trainer) {
+    ADD_FAILURE() << llvm::toString(trainer.takeError());
+    return run;
+  }
+  for (int64_t step = 0; step < kSteps; ++step)
+    run.losses.push_back(llvm::cantFail((*trainer)->step()).loss.value());
+  run.weights = weightsOf(**trainer);
+  run.report = (*trainer)->report();
+  return run;
+}
+
+// A mask is drawn again for the samples and sites that it was drawn for.
+TEST(Recompute, N1_Dropout) {
+  for (const char *dtype : {"f32", "bf16"})
+    for (int64_t stage : {0, 1, 2, 3}) {
+      DropoutRun kept = trainWithDropout("none", stage, dtype);
+      for (const char *policy : kPolicies) {
+        SCOPED_TRACE(std::string(dtype) + ", stage " + std::to_string(stage) + ", " + policy);
+        DropoutRun again = trainWithDropout(policy, stage, dtype);
+        EXPECT_EQ(again.losses, kept.losses);
+        EXPECT_EQ(firstDifference(again.weights, kept.weights), "");
+        EXPECT_GT(again.report.recomputedLaunches, 0);
+      }
+    }
+}
+
+// GPT-2 mini of bench/, planned: the packing meets its bound at every stage and policy.
+TEST(Recompute, ArenaMeetsItsBound) {
+  std::string path = testing::TempDir() + "mini.json";
+  std::error_code code;
+  llvm::raw_fd_ostream(path, code)
+      << R"({"model_type": "gpt2", "n_layer": 6, "n_embd": 384, "n_head": 6, "n_positions": 256,
+             "vocab_size": 256, "attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0})";
+  for (int64_t stage : {0, 1, 2, 3})
+    for (const char *policy : {"none", "every-block", "min-cut"}) {
+      SCOPED_TRACE(std::string(policy) + ", stage " + std::to_string(stage));
+      auto module = readModel(sharedCompiler(), {.path = path, .microBatch = 8});
+      ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+      TrainOptions options;
+      options.compile.microBatch = 8;
+      options.compile.ranks = 2;
+      options.compile.stage = stage;
+      options.compile.recompute = policy;
+      auto report = planModule(sharedCompiler(), **module, options);
+      ASSERT_TRUE(bool(report)) << llvm::toString(report.takeError());
+      EXPECT_EQ(report->arenaBytes, report->arenaLowerBoundBytes);
+    }
+}
+
+} // namespace
