@@ -85,7 +85,7 @@ llvm::Error TrainingRun::openBatches(const TrainOptions &options,
       openData(options.data, arguments, {ranks, microSteps, options.seed});
   if (!opened)
     return opened.takeError();
-  data = std::move(*opened);
+  data = readAhead(std::move(*opened));
   for (const std::string &line : data->warnings())
     heard.push_back("warning: " + line);
   llvm::Expected<int64_t> steps = numberOfSteps(options.steps, data->steps(), options.data);

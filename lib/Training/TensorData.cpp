@@ -9,6 +9,7 @@
 
 #include "Convert.h"
 #include "DataSets.h"
+#include "PageAdvice.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -66,7 +67,7 @@ struct Source {
 
 class TensorData final : public DataSet {
 public:
-  TensorData(std::unique_ptr<Safetensors> file, std::vector<Source> inputs, int64_t stepCount,
+  TensorData(std::shared_ptr<Safetensors> file, std::vector<Source> inputs, int64_t stepCount,
              const DataOptions &options)
       : file(std::move(file)), sources(std::move(inputs)), stepCount(stepCount) {
     int64_t bytes = 0;
@@ -77,11 +78,16 @@ public:
         stepTokens = source.stepElements;
     }
     checkOnOpen = bytes <= kCheckOnOpenBytes;
+    for (const Source &source : sources)
+      if (!checkOnOpen)
+        advise(source.bytes, source.tensor->byteLength, PageAdvice::Sequential);
     for (const TensorInfo &tensor : this->file->tensors())
       if (llvm::none_of(sources, [&](const Source &source) { return source.tensor == &tensor; }))
         notes.push_back(this->file->path().str() + ": no argument of the model is named " +
                         quoted(tensor.name) + ", which is not read");
   }
+
+  std::unique_ptr<DataSet> clone() const override { return std::make_unique<TensorData>(*this); }
 
   std::optional<int64_t> steps() const override { return stepCount; }
 
@@ -104,6 +110,7 @@ public:
           return error;
       if (source.mapped) {
         source.current = reinterpret_cast<const char *>(source.stepBytes(step));
+        touch(source.current, source.stepElements * byteSize(source.tensor->type));
       } else {
         convert(source, step);
         source.current = source.memory.batch(0);
@@ -181,7 +188,7 @@ private:
                                         ", got " + badValue + " at " + shapeText(index));
   }
 
-  std::unique_ptr<Safetensors> file;
+  std::shared_ptr<Safetensors> file;
   std::vector<Source> sources;
   int64_t stepCount;
   bool checkOnOpen = true;

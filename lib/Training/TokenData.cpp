@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "DataSets.h"
+#include "PageAdvice.h"
 
 #include "zero/Training/Permutation.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -61,12 +63,13 @@ llvm::Expected<Tokens> findTokens(llvm::StringRef path, llvm::StringRef content,
 
 class TokenData final : public DataSet {
 public:
-  TokenData(llvm::StringRef path, std::unique_ptr<llvm::MemoryBuffer> buffer, Tokens tokens,
+  TokenData(llvm::StringRef path, std::shared_ptr<llvm::MemoryBuffer> buffer, Tokens tokens,
             std::vector<BatchPlan> arguments, const DataOptions &options)
       : path(path.str()), buffer(std::move(buffer)), tokens(tokens), plans(std::move(arguments)),
         options(options), globalRows(plans[0].argument.shape[0] * options.ranks),
         length(plans[0].argument.shape[1]),
-        windows(std::max<int64_t>(1, (tokens.count - length) / length)),
+        windows(options.once ? (tokens.count - 1) / length
+                             : std::max<int64_t>(1, (tokens.count - length) / length)),
         maxShift(std::min(length - 1, tokens.count - 1 - windows * length)), order(1, 0) {
     for (const BatchPlan &plan : plans) {
       memory.emplace_back(plan, options, /*ownsBatches=*/true);
@@ -75,17 +78,28 @@ public:
       if (plan.argument.role == BatchRole::Tokens && !stepTokens)
         stepTokens = plan.globalElements * options.microSteps;
     }
-    enterEpoch(0);
+    isLong = tokens.count > kCheckOnOpenBytes / tokens.width;
+    if (isLong)
+      advise(tokens.data, tokens.count * tokens.width,
+             options.once ? PageAdvice::Sequential : PageAdvice::Random);
+    if (!options.once)
+      enterEpoch(0);
   }
 
-  std::optional<int64_t> steps() const override { return std::nullopt; }
+  std::unique_ptr<DataSet> clone() const override { return std::make_unique<TokenData>(*this); }
+
+  std::optional<int64_t> steps() const override {
+    if (!options.once)
+      return std::nullopt;
+    int64_t samples = globalRows * options.microSteps;
+    return canPad() ? (windows + samples - 1) / samples : windows / samples;
+  }
 
   /// Checks all tokens of a file that isn't too long for it.
   llvm::Error checkAll() {
     bool fits = bound > (tokens.width == 1 ? 255 : 65535);
-    bool isShort = tokens.count <= kCheckOnOpenBytes / tokens.width;
-    checked = fits || isShort;
-    return fits || !isShort ? llvm::Error::success() : checkRange(0, tokens.count);
+    checked = fits || !isLong;
+    return fits || isLong ? llvm::Error::success() : checkRange(0, tokens.count);
   }
 
   llvm::Error load(int64_t step) override {
@@ -93,13 +107,16 @@ public:
         step > std::numeric_limits<int64_t>::max() / (globalRows * options.microSteps) - 1)
       return inputError(path, "expects a step whose samples can be counted in 63 bits, got " +
                                   llvm::Twine(step));
+    if (isLong && !options.once)
+      fetch(step);
     for (int64_t micro = 0; micro < options.microSteps; ++micro)
       for (int64_t row = 0; row < globalRows; ++row) {
         int64_t sample = (step * options.microSteps + micro) * globalRows + row;
-        if (sample / windows != epoch)
-          enterEpoch(sample / windows);
-        int64_t begin =
-            shift + static_cast<int64_t>(order(static_cast<uint64_t>(sample % windows))) * length;
+        if (options.once && sample >= windows) {
+          pad(micro, row);
+          continue;
+        }
+        int64_t begin = options.once ? sample * length : beginOf(sample);
         if (!checked)
           if (llvm::Error error = checkRange(begin, begin + length + 1))
             return error;
@@ -122,6 +139,39 @@ public:
   const void *stepLabels(int64_t argument) const override { return memory[argument].byRank(); }
 
 private:
+  /// Lets the disk read all windows of a step at once, where each would be waited for alone.
+  void fetch(int64_t step) {
+    int64_t samples = globalRows * options.microSteps;
+    for (int64_t sample = step * samples; sample < (step + 1) * samples; ++sample)
+      advise(tokens.data + beginOf(sample) * tokens.width, (length + 1) * tokens.width,
+             PageAdvice::WillNeed);
+  }
+
+  int64_t beginOf(int64_t sample) {
+    if (sample / windows != epoch)
+      enterEpoch(sample / windows);
+    return shift + static_cast<int64_t>(order(static_cast<uint64_t>(sample % windows))) * length;
+  }
+
+  bool canPad() const {
+    return llvm::all_of(plans, [](const BatchPlan &plan) {
+      return plan.argument.role != BatchRole::Labels || plan.argument.ignore.has_value();
+    });
+  }
+
+  /// A row that counts for nothing.
+  void pad(int64_t micro, int64_t row) {
+    for (auto [plan, into] : llvm::zip_equal(plans, memory)) {
+      int64_t value =
+          plan.argument.role == BatchRole::Labels ? plan.argument.ignore.value_or(0) : 0;
+      if (plan.argument.type == BatchType::I32)
+        std::fill_n(reinterpret_cast<int32_t *>(into.batch(micro)) + row * length, length,
+                    static_cast<int32_t>(value));
+      else
+        std::fill_n(reinterpret_cast<int64_t *>(into.batch(micro)) + row * length, length, value);
+    }
+  }
+
   void enterEpoch(int64_t next) {
     epoch = next;
     uint64_t key = mix(options.seed, static_cast<uint64_t>(epoch));
@@ -144,13 +194,13 @@ private:
   }
 
   std::string path;
-  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::shared_ptr<llvm::MemoryBuffer> buffer;
   Tokens tokens;
   std::vector<BatchPlan> plans;
   DataOptions options;
   int64_t globalRows, length, windows, maxShift;
   int64_t bound = std::numeric_limits<int64_t>::max();
-  bool checked = false;
+  bool checked = false, isLong = false;
   std::vector<BatchMemory> memory;
   int64_t epoch = 0, shift = 0;
   Permutation order;

@@ -3,7 +3,7 @@
 // A data set answers one question: which bytes does batch argument i hold in
 // micro-step a of step s, on all ranks together? The global batch is rank-major:
 // rank r reads the r-th 1/N of its rows. Memory is mapped or allocated on opening;
-// `load` allocates nothing (M1).
+// `load` allocates nothing (M1). Files are mapped, and may be larger than memory.
 //
 // Three kinds, by the file's extension:
 //
@@ -50,11 +50,18 @@ struct DataOptions {
   int64_t ranks = 1;      // N
   int64_t microSteps = 1; // A
   uint64_t seed = 0;      // of the order of windows; tensor files have their own order
+  /// Windows of a token file once each, in the file's order, as an evaluation reads them. The rows
+  /// that the last batch lacks hold tokens 0 and ignored labels; where labels can't be ignored,
+  /// only whole batches are read.
+  bool once = false;
 };
 
 class DataSet {
 public:
   virtual ~DataSet();
+
+  /// The same data with batches of its own: both may be loaded at the same time, by two threads.
+  virtual std::unique_ptr<DataSet> clone() const = 0;
 
   /// How many steps there are; none: any number, epoch after epoch.
   virtual std::optional<int64_t> steps() const = 0;
@@ -89,6 +96,10 @@ protected:
 /// arguments that a token file can't feed.
 llvm::Expected<std::unique_ptr<DataSet>>
 openData(llvm::StringRef path, llvm::ArrayRef<BatchArgument> arguments, const DataOptions &options);
+
+/// The same data, whose next step is loaded by a thread of its own while the current one runs. An
+/// error in a step that was loaded ahead is that of its own `load`.
+std::unique_ptr<DataSet> readAhead(std::unique_ptr<DataSet> data);
 
 } // namespace zero::training
 
