@@ -59,6 +59,8 @@ void HoleTree::take(size_t node, int64_t lower, int64_t upper, const Stretch &st
                     int64_t begin, int64_t end) {
   stepCount += 2;
   add(nodes[node].below, begin, end);
+  if (upper - lower == 1) // nothing covers a part of a section
+    return;
   if (stretch.first <= lower && upper <= stretch.last)
     return add(nodes[node].cover, begin, end);
   int64_t middle = lower + (upper - lower) / 2;

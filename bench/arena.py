@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""The arena planner on public instances, their copies, and generated files.
+
+    bench/arena.py --instances DIR [--plan build/bin/zero-plan] [--quick] [--long]
+
+DIR holds minimalloc's and idealloc's CSV files (test/Planning/instances has those that are small).
+Prints one row a group: the goal, our slowest time, how many runs met it, and the worst height over
+the lower bound. Each plan is checked by zero-plan itself. Seconds are the planner's alone, without
+reading and checking the file.
+"""
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+CHALLENGING = "ACDFHJ"  # of minimalloc's eleven; all are solved at 1048576
+COPIES = 12
+
+
+def read(path):
+    with open(path) as file:
+        lines = [line for line in file.read().split("\n") if line]
+    return [tuple(map(int, line.split(",")[:4])) for line in lines[1:]]
+
+
+def write(rows, path):
+    with open(path, "w") as file:
+        file.write("id,lower,upper,size\n")
+        file.writelines(f"{i},{lower},{upper},{size}\n" for i, lower, upper, size in rows)
+
+
+def shuffled(rows, seed):
+    """Other ids, in another order: ties fall differently."""
+    rng = random.Random(seed)
+    ids = [row[0] for row in rows]
+    rng.shuffle(ids)
+    rows = [(i, *row[1:]) for i, row in zip(ids, rows)]
+    rng.shuffle(rows)
+    return rows
+
+
+def copied(rows, seed, shrink_only):
+    """3 % dropped, sizes jittered by up to 3 %, every other one mirrored in time. Where sizes only
+    shrink, a capacity that was enough is so still."""
+    rng = random.Random(seed)
+    end = max(row[2] for row in rows)
+    result = []
+    for i, lower, upper, size in rows:
+        if rng.random() < 0.03:
+            continue
+        factor = 1 - 0.03 * rng.random() if shrink_only else 0.97 + 0.06 * rng.random()
+        if seed % 2:
+            lower, upper = end - upper, end - lower
+        result.append((i, lower, upper, max(1, int(size * factor))))
+    return shuffled(result, seed)
+
+
+def generated(count, seed):
+    """A long chain of ops: three results a step, nine of ten of them short-lived."""
+    rng = random.Random(seed)
+    for i in range(count):
+        length = 1 + int(rng.expovariate(1 / 8 if rng.random() < 0.9 else 1 / 300))
+        size = rng.choice([1, 2, 3, 4, 6, 8, 12, 16]) << rng.randrange(10, 18)
+        yield i, i // 3, i // 3 + length, size
+
+
+class Bench:
+    def __init__(self, plan, instances, folder):
+        self.plan, self.instances, self.folder = plan, instances, folder
+        print("| instances | goal | slowest | mean | met | worst height ÷ bound |")
+        print("|---|---|---|---|---|---|", flush=True)
+
+    def file(self, name):
+        path = os.path.join(self.instances, name + ".csv")
+        return path if os.path.exists(path) else None
+
+    def run(self, path, *flags):
+        out = subprocess.run([self.plan, "arena", path, *map(str, flags)], capture_output=True,
+                             text=True).stdout
+        value = dict(re.findall(r"^(\w[\w ]*?) +([\w.]+)$", out, re.M))
+        if "status" not in value:
+            sys.exit(f"{path}: no plan: {out}")
+        return value
+
+    def row(self, label, goal, runs, met, ratio_goal=None):
+        """`runs` is a list of results, `met(result)` whether the height is low enough."""
+        seconds = [float(run["seconds"]) for run in runs]
+        ratios = [float(run["ratio"]) for run in runs]
+        good = sum(met(run) and float(run["seconds"]) <= goal for run in runs)
+        goal_text = f"{goal:g} s" + (f", {ratio_goal}" if ratio_goal else "")
+        print(f"| {label} | {goal_text} | {max(seconds):.3f} s | {sum(seconds) / len(runs):.3f} s "
+              f"| {good} of {len(runs)} | {max(ratios):.6f} |", flush=True)
+
+
+def fits(run):
+    return run["status"] in ("optimal", "feasible")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--instances", required=True)
+    parser.add_argument("--plan", default="build/bin/zero-plan")
+    parser.add_argument("--quick", action="store_true", help="three copies of each, no large files")
+    parser.add_argument("--long", action="store_true", help="also D at its bound, J at 998400")
+    options = parser.parse_args()
+    copies = 3 if options.quick else COPIES
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options.plan, options.instances, folder)
+        scratch = os.path.join(folder, "copy.csv")
+        small = [(name, bench.file(name + ".1048576")) for name in CHALLENGING]
+        small = [(name, path) for name, path in small if path]
+
+        for name, path in small:
+            run = bench.run(path, "--capacity", 1048576, "--seconds", 30)
+            bench.row(f"{name} at 1048576", 0.3, [run], fits)
+        runs = []
+        for _, path in small:
+            for seed in range(3 if options.quick else 24):
+                write(shuffled(read(path), seed), scratch)
+                runs.append(bench.run(scratch, "--capacity", 1048576, "--seconds", 30))
+        bench.row("the same in 24 other orders", 0.5, runs, fits)
+        runs = []
+        for _, path in small:
+            for seed in range(copies):
+                write(copied(read(path), seed, shrink_only=True), scratch)
+                runs.append(bench.run(scratch, "--capacity", 1048576, "--seconds", 30))
+        bench.row("mirrored, thinned, jittered", 1, runs, fits)
+
+        tight = [("C", 1039360, 0.1)]
+        if options.long:
+            tight += [("D", 986112, 40), ("J", 998400, 20)]
+        for name, capacity, goal in tight:
+            if path := bench.file(name + ".1048576"):
+                run = bench.run(path, "--capacity", capacity, "--seconds", 4 * goal + 1)
+                bench.row(f"{name} at {capacity}", goal, [run], fits)
+
+        optimal = lambda run: run["status"] == "optimal"
+        for name, goal in [("G_1", 0.02), ("resnet50", 0.02), ("S_1", 0.2), ("zero3_L8", 0.002),
+                           ("zero3_L32", 0.015), ("zero3_L96", 0.04)]:
+            if path := bench.file(name):
+                bench.row(name, goal, [bench.run(path)], optimal, "the bound")
+        close = lambda run: float(run["ratio"]) <= 1.001
+        for name in ("S_1", "G_1", "resnet50", "zero3_L96"):
+            if path := bench.file(name):
+                runs = []
+                for seed in range(copies):
+                    write(copied(read(path), seed, shrink_only=False), scratch)
+                    runs.append(bench.run(scratch, "--seconds", 5))
+                bench.row(f"{name}, thinned and jittered", 5.2, runs, close, "1.001")
+        if not options.quick:
+            for count, goal in [(90_000, 0.5), (1_000_000, 8)]:
+                write(generated(count, 1), scratch)
+                run = bench.run(scratch, "--seconds", 0.001)  # the first plan, and best fit
+                bench.row(f"{count:,} generated buffers, first plan", goal, [run], fits)
+
+
+if __name__ == "__main__":
+    main()
