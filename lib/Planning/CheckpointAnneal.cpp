@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #pragma STDC FP_CONTRACT OFF // the same bits with and without fused multiply-add
 
@@ -65,8 +66,9 @@ constexpr double kRepairHeats[] = {.03, .1, .3};
 constexpr double kSteering = 1.04;
 constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
 /// The search ends when this many moves and this multiple of those until the last find are done.
-constexpr int64_t kPatience = 120'000, kPatienceGrowth = 4;
+constexpr int64_t kPatience = 120'000, kPatienceGrowth = 4, kPatienceForFirst = 1'000'000;
 constexpr size_t kMaxChanges = 14; // in one move
+constexpr int32_t kPrunings = 4;
 constexpr int32_t kMaxDepth = 20;
 
 template <typename Int> class Annealer {
@@ -87,6 +89,7 @@ private:
   double energy() const {
     return double(sequence.cost() - graph.baseCost) + lambda * double(sequence.excess());
   }
+  bool isFinished() const;
   void keepIfBest();
   void cycle(int64_t moves, double heat);
   bool step();
@@ -94,6 +97,7 @@ private:
   bool removeOne(int32_t slot);
   bool extendOne();
   bool shiftOne();
+  void prune();
   bool recompute(int32_t node, int32_t before, int32_t depth);
   int32_t slotAbove(int32_t low, int32_t high);
   Victim victimAt(int32_t slot, int32_t wanted);
@@ -111,6 +115,12 @@ private:
   int32_t sinceSteering = 0, fitting = 0;
   std::vector<int32_t> pending;
 };
+
+template <typename Int> bool Annealer<Int>::isFinished() const {
+  int64_t patience = best.computations.empty() ? kPatienceForFirst : kPatience;
+  return best.cost <= options.stopAtCost || done >= options.moves ||
+         done >= patience + kPatienceGrowth * bestAt;
+}
 
 template <typename Int> void Annealer<Int>::keepIfBest() {
   if (sequence.excess() > 0 || sequence.cost() >= best.cost)
@@ -305,8 +315,9 @@ template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
   for (int64_t move = 0; move < moves; ++move) {
     if (move > 0 && move % (moves / kHeatSteps + 1) == 0)
       heat *= decay;
-    if (++done > options.moves || done > kPatience + kPatienceGrowth * bestAt)
+    if (isFinished())
       return;
+    ++done;
     threshold = exponential(random) * heat;
     sequence.forget();
     moveBegin = 0;
@@ -315,8 +326,6 @@ template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
     if (accepted) {
       current = next;
       keepIfBest();
-      if (best.cost <= options.stopAtCost)
-        return;
     } else {
       sequence.undo(moveBegin);
     }
@@ -336,24 +345,43 @@ template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
   }
 }
 
+/// Takes out of a sequence within the budget every recomputation that it fits without, the last
+/// ones first: early ones serve what follows.
+template <typename Int> void Annealer<Int>::prune() {
+  bool changed = true;
+  for (int32_t pass = 0; changed && pass < kPrunings; ++pass) {
+    changed = false;
+    std::vector<int32_t> slots = sequence.extras();
+    std::sort(slots.begin(), slots.end(), std::greater<>());
+    for (int32_t slot : slots) {
+      if (!sequence.isExtra(slot))
+        continue;
+      sequence.forget();
+      removeOne(slot);
+      if (sequence.excess() > 0)
+        sequence.undo(0);
+      else
+        changed = true;
+    }
+  }
+}
+
 template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &start) {
   sequence.assign(start);
+  if (sequence.excess() == 0)
+    prune();
   keepIfBest();
   double unitHeat = kHeat / graph.size * double(graph.baseCost);
-  auto finished = [&] {
-    return best.cost <= options.stopAtCost || done > options.moves ||
-           done > kPatience + kPatienceGrowth * bestAt;
-  };
   if (options.startIsGood)
     for (double heat : kRepairHeats) {
-      if (finished())
+      if (isFinished())
         return best;
       sequence.assign(best.computations.empty() ? start : best.computations);
       current = energy();
       cycle(kRepairCycle, unitHeat * heat);
     }
   double length = kFirstCycle;
-  for (int32_t count = 0; !finished(); ++count) {
+  for (int32_t count = 0; !isFinished(); ++count) {
     if (count > 0)
       sequence.assign(count % 2 && !best.computations.empty() ? best.computations
                                                               : sequence.computations());

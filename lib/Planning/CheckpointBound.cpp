@@ -27,6 +27,8 @@ using Wide = __int128;
 constexpr double kViolated = 1e-6, kIntegral = 1e-6;
 constexpr int64_t kTableCells = 3'000'000; // of the tableau
 constexpr double kWorthCutting = 1e-3;
+constexpr size_t kMostDivisors = 24;
+constexpr int64_t kMostToRound = 20'000'000;
 constexpr int32_t kMostRows = 250;
 constexpr int64_t kWork = 4'000'000'000; // cells touched by pivots
 
@@ -238,6 +240,11 @@ Cover::Cut Cover::cutOf(size_t of) const {
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     if (sizes.size() < 2)
       continue;
+    if (size_t step = sizes.size() / kMostDivisors; step > 1) { // evenly, a few
+      for (size_t k = 0; k < kMostDivisors; ++k)
+        sizes[k] = sizes[k * step];
+      sizes.resize(kMostDivisors);
+    }
     for (int64_t size : sizes) {
       Row divided = left;
       divided.least = (left.least + size - 1) / size;
@@ -268,7 +275,7 @@ bool Cover::addCuts() {
 
 bool Cover::solve() {
   int64_t pivots = simplex.solve(4000);
-  work += std::abs(pivots) * int64_t(gaps.size() + 1) * simplex.rows();
+  work += (std::abs(pivots) + 8) * int64_t(gaps.size() + 1) * simplex.rows();
   return pivots >= 0;
 }
 
@@ -365,6 +372,11 @@ void Cover::compareColumns() {
 /// Takes what a solution takes, then what it takes in part, until every step fits; then gives back
 /// what isn't needed, the dearest first.
 void Cover::roundSolution() {
+  int64_t lengths = 0;
+  for (const Gap &gap : gaps)
+    lengths += gap.to - gap.from;
+  if (lengths > kMostToRound)
+    return;
   std::vector<std::pair<double, int32_t>> order;
   for (size_t k = 0; k < gaps.size(); ++k)
     order.push_back({-simplex.value(int32_t(k)), int32_t(k)});
@@ -474,8 +486,6 @@ Bound Cover::run() {
       break;
   }
   roundSolution();
-    fprintf(stderr, "root: gaps %zu rows %d lp %.3f least %ld known %ld work %.2g\n", gaps.size(),
-            simplex.rows(), simplex.objective() * costScale, least, known, double(work));
 
   auto later = [this](int64_t a, int64_t b) {
     return tree[a].bound != tree[b].bound ? tree[a].bound > tree[b].bound : a < b;
@@ -550,8 +560,6 @@ Bound Cover::run() {
     least = open.empty() ? std::max(least, known)
                          : std::max(least, std::min(known, tree[open.top()].bound));
   bound.cost = graph.baseCost + std::min(least, known);
-    fprintf(stderr, "end: rows %d nodes %ld least %ld known %ld work %.2g\n", simplex.rows(), count,
-            least, known, double(work));
   return bound;
 }
 

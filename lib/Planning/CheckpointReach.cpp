@@ -2,6 +2,7 @@
 #include "CheckpointReach.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace zero::planning::checkpoint {
@@ -162,8 +163,13 @@ constexpr int64_t kStepsPerNode = 30'000;
 } // namespace
 
 Reach reach(const Graph &graph, int64_t steps) {
-  for (int64_t part : {2, 4, 8, 16, 32, 64}) {
-    Search search(graph, graph.budget / part, steps / 8);
+  std::vector<int64_t> sizes = graph.bytes;
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (size_t kept : {1, 2, 3, 4, 6, 8, 12, 16}) {
+    if (kept >= sizes.size())
+      break;
+    Search search(graph, sizes[kept - 1], steps / 8);
     for (int32_t node = graph.size - 1; node >= 0 && !search.isOver(); --node)
       if (search.pathTo(node, kStepsPerNode) == Status::Infeasible)
         return {Status::Infeasible, {}, node};
@@ -171,13 +177,11 @@ Reach reach(const Graph &graph, int64_t steps) {
   Search search(graph, 0, steps);
   for (int32_t node = 0; node < graph.size; ++node) {
     Status status = search.pathTo(node, steps);
-    if (status == Status::Unknown)
-      return {Status::Unknown, {}, node};
-    if (status == Status::Infeasible)
-      return {Search(graph, 0, steps).pathTo(node, steps) == Status::Infeasible ? Status::Infeasible
-                                                                                : Status::Unknown,
-              {},
-              node};
+    if (status != Status::Feasible) {
+      // From nothing there are fewer ways, and none of them stands for all.
+      bool proved = Search(graph, 0, steps).pathTo(node, steps) == Status::Infeasible;
+      return {proved ? Status::Infeasible : Status::Unknown, {}, node};
+    }
     search.walk(node);
   }
   return {Status::Feasible, std::move(search.computations), -1};

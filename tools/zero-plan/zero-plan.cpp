@@ -1,11 +1,13 @@
 //===- zero-plan.cpp - the planners on their own -------------------------===//
 //
 // `zero-plan arena F.csv` packs the buffers of a CSV file and prints lower
-// bound, height, their ratio, status and seconds. Exit codes: 0 a plan was
-// found (within the capacity, if one was given), 1 bad input or no plan, 2
-// wrong flags.
+// bound, height, their ratio, status and seconds; `zero-plan checkpoint` is told
+// of in CheckpointCommand.cpp. Exit codes: 0 a plan was found (within the
+// capacity, if one was given), 1 bad input or no plan, 2 wrong flags.
 //
 //===----------------------------------------------------------------------===//
+#include "CheckpointCommand.h"
+
 #include "zero/Planning/Arena.h"
 #include "zero/Planning/ArenaCsv.h"
 #include "zero/Planning/PlotPlans.h"
@@ -197,6 +199,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   for (cl::SubCommand *command : {&cl::SubCommand::getTopLevel(), &arenaCommand})
     cl::HideUnrelatedOptions(category, *command);
+  hideOtherCheckpointFlags();
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, "Zero's planners on their own\n", &stream)) {
@@ -205,6 +208,8 @@ int main(int argc, char **argv) {
   }
   if (arenaCommand)
     return runArena();
-  llvm::errs() << "zero-plan: expects a subcommand, 'arena'; see --help\n";
+  if (checkpointCommand)
+    return runCheckpoint();
+  llvm::errs() << "zero-plan: expects a subcommand, 'arena' or 'checkpoint'; see --help\n";
   return 2;
 }

@@ -63,12 +63,14 @@ struct Plan {
   int64_t floorNode = -1;
 };
 
-/// How long to look; counted in moves and never in seconds, so that the same problem gets the same
-/// plan on every machine.
+/// How long to look; counted in moves, branches and steps and never in seconds, so that the same
+/// problem gets the same plan on every machine. The search ends before where it finds nothing more.
 struct Options {
-  int64_t moves = 2'000'000;
+  int64_t moves = 4'000'000; ///< of each annealing
   /// Branches of the search that raises the lower bound.
   int64_t branches = 20'000;
+  /// Steps of the search that proves that no plan exists, or finds one where annealing does not.
+  int64_t reachSteps = 2'000'000;
 };
 
 /// What is wrong with `problem`, or nothing: duplicate ids, negative costs or bytes, inputs that do

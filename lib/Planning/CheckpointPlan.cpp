@@ -1,0 +1,202 @@
+//===- CheckpointPlan.cpp - from a budget to a plan ------------------------===//
+//
+// Small problems are solved exactly. For others the covering programme gives a lower
+// bound and a place to begin, annealing the plan; where none is found, the search
+// backwards proves that there is none, or gives one to begin with.
+//
+// Cost must not rise with the budget. A plan for less memory is a plan for more, so
+// next to the budget itself a few rungs below it are looked at: fixed budgets, the
+// same for all. Rungs whose lower bound is no less than the cost in hand cannot do
+// better, nor can those below them.
+//
+//===----------------------------------------------------------------------===//
+#include "CheckpointAnneal.h"
+#include "CheckpointBound.h"
+#include "CheckpointExact.h"
+#include "CheckpointPeriods.h"
+#include "CheckpointReach.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace zero::planning::checkpoint {
+namespace {
+
+constexpr int32_t kRungs = 20, kRungsBelow = 2;
+
+constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000;
+/// Periodic problems of more nodes than kDirect are solved for about kShortNodes nodes.
+constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 400'000;
+constexpr int32_t kTightenings = 5;
+
+struct Outcome {
+  Found found;
+  int64_t bound = 0;
+  bool infeasible = false;
+};
+
+std::vector<int32_t> everyNodeOnce(const Graph &graph) {
+  std::vector<int32_t> order(graph.size);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+Outcome solve(const Problem &problem, const Options &options);
+
+void keepCheaper(Found &found, Found other) {
+  if (other.cost < found.cost)
+    found = std::move(other);
+}
+
+/// Moves over long lifetimes cost more: so many that a usual machine needs a few seconds at most.
+int64_t movesFor(const Graph &graph, const Options &options) {
+  int64_t size = graph.size;
+  return std::min(options.moves, std::max<int64_t>(kMoveWork / (size * size), kFewestMoves));
+}
+
+/// A sequence from equal blocks solved once, as a start; empty where the problem has none. Budgets
+/// are shared out by block, and tightened until the whole fits.
+std::vector<int32_t> fromPeriods(const Problem &problem, const Options &options) {
+  std::optional<Periods> periods = periodsOf(problem);
+  if (!periods)
+    return {};
+  int64_t kept = kShortNodes / (periods->forward + periods->backward);
+  kept = std::max<int64_t>(kept, kFewestBlocks);
+  if (kept >= periods->blocks)
+    return {};
+  std::optional<Problem> part = shortened(problem, *periods, kept);
+  if (!part)
+    return {};
+  int64_t blocks = periods->blocks, removed = blocks - kept;
+  int64_t peak = basePeakBytes(problem), partPeak = basePeakBytes(*part);
+  int64_t perBlock = (peak - partPeak) / removed;
+  int64_t outside = peak - blocks * perBlock;
+  part->budgetBytes = outside + int64_t(__int128(problem.budgetBytes - outside) * kept / blocks);
+  Options quick = options;
+  quick.moves = std::min(options.moves, kMovesForPart);
+  std::vector<int32_t> best;
+  int64_t leastOver = kMaxTotal;
+  for (int32_t tries = 0; tries < kTightenings && part->budgetBytes > 0; ++tries) {
+    Outcome outcome = solve(*part, quick);
+    if (outcome.found.computations.empty())
+      break;
+    std::vector<int32_t> whole = stretched(problem, *periods, kept, outcome.found.computations);
+    std::vector<int64_t> live = liveBytes(problem, {whole.begin(), whole.end()});
+    int64_t over = *std::max_element(live.begin(), live.end()) - problem.budgetBytes;
+    if (over < leastOver) {
+      leastOver = over;
+      best = std::move(whole);
+    }
+    if (over <= 0)
+      break;
+    part->budgetBytes -=
+        std::max<int64_t>(int64_t(__int128(over) * kept / blocks), 1) + part->budgetBytes / 500;
+  }
+  return best;
+}
+
+Outcome solve(const Problem &problem, const Options &options) {
+  Graph graph(problem);
+  Outcome outcome;
+  outcome.bound = graph.baseCost;
+  if (graph.size <= kMostExact) {
+    outcome.found = exact(graph);
+    outcome.infeasible = outcome.found.computations.empty();
+    outcome.bound = outcome.infeasible ? graph.baseCost : outcome.found.cost;
+    return outcome;
+  }
+  Bound bound = coveringBound(graph, options.branches, kMaxTotal);
+  outcome.bound = bound.cost;
+  if (bound.infeasible) {
+    outcome.infeasible = true;
+    return outcome;
+  }
+  AnnealOptions anneals;
+  anneals.moves = movesFor(graph, options);
+  anneals.stopAtCost = bound.cost;
+  anneals.startIsGood = bound.found;
+  if (graph.size > kDirect)
+    if (std::vector<int32_t> start = fromPeriods(problem, options); !start.empty()) {
+      anneals.startIsGood = true;
+      outcome.found = anneal(graph, start, anneals);
+      if (!outcome.found.computations.empty())
+        return outcome;
+    }
+  outcome.found =
+      anneal(graph, bound.found ? sequenceOf(graph, bound.evicted) : everyNodeOnce(graph), anneals);
+  if (!outcome.found.computations.empty())
+    return outcome;
+  Reach reached = reach(graph, options.reachSteps);
+  outcome.infeasible = reached.status == Status::Infeasible;
+  if (reached.status == Status::Feasible)
+    outcome.found = anneal(graph, reached.computations, anneals);
+  return outcome;
+}
+
+/// Twentieths of the base peak, and of the way to it from the floor; those below the budget, the
+/// highest first.
+std::vector<int64_t> rungsBelow(const Problem &problem, int64_t floor) {
+  int64_t peak = basePeakBytes(problem);
+  std::vector<int64_t> rungs;
+  for (int32_t k = 0; k < kRungs; ++k) {
+    auto part = [k](int64_t bytes, int32_t parts) {
+      return bytes / parts * k + bytes % parts * k / parts;
+    };
+    rungs.push_back(part(peak, kRungs));
+    rungs.push_back(floor + part(peak - floor, kRungs));
+    rungs.push_back(floor + part(peak - floor, kRungs - 1));
+  }
+  std::erase_if(rungs, [&](int64_t rung) { return rung < floor || rung >= problem.budgetBytes; });
+  std::sort(rungs.begin(), rungs.end(), std::greater<>());
+  rungs.erase(std::unique(rungs.begin(), rungs.end()), rungs.end());
+  if (rungs.size() > kRungsBelow)
+    rungs.resize(kRungsBelow);
+  return rungs;
+}
+
+} // namespace
+
+Plan plan(const Problem &problem, const Options &options) {
+  Plan result;
+  Floor floor = floorOf(problem);
+  result.lowerBoundCost = baseCost(problem);
+  if (problem.budgetBytes < floor.bytes) {
+    result.status = Status::Infeasible;
+    result.floorNode = floor.node;
+    return result;
+  }
+  Outcome outcome;
+  if (basePeakBytes(problem) <= problem.budgetBytes) {
+    outcome.found = {everyNodeOnce(Graph(problem)), baseCost(problem)};
+    outcome.bound = outcome.found.cost;
+  } else {
+    outcome = solve(problem, options);
+    Problem tighter = problem;
+    if (!outcome.infeasible)
+      for (int64_t rung : rungsBelow(problem, floor.bytes)) {
+        if (outcome.found.cost <= outcome.bound)
+          break;
+        tighter.budgetBytes = rung;
+        Graph graph(tighter);
+        if (coveringBound(graph, options.branches, kMaxTotal).cost >= outcome.found.cost)
+          break;
+        Outcome lower = solve(tighter, options);
+        if (lower.infeasible)
+          break;
+        keepCheaper(outcome.found, std::move(lower.found));
+      }
+  }
+  result.lowerBoundCost = outcome.bound;
+  if (outcome.found.computations.empty()) {
+    result.status = outcome.infeasible ? Status::Infeasible : Status::Unknown;
+    return result;
+  }
+  result.computations.assign(outcome.found.computations.begin(), outcome.found.computations.end());
+  result.cost = outcome.found.cost;
+  std::vector<int64_t> live = liveBytes(problem, result.computations);
+  result.peakBytes = *std::max_element(live.begin(), live.end());
+  result.status = result.cost == result.lowerBoundCost ? Status::Optimal : Status::Feasible;
+  return result;
+}
+
+} // namespace zero::planning::checkpoint
