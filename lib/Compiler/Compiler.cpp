@@ -64,6 +64,8 @@ std::string CompileOptions::toPipeline() const {
   text += number("micro-batch", microBatch) + number("ranks", ranks) + number("stage", stage) +
           number("micro-steps", microSteps) + number("bucket-bytes", bucketBytes) +
           number("threads-per-rank", threadsPerRank);
+  if (evaluate)
+    text += " evaluate=true";
   text += " dtype=" + dtype + " grad-dtype=" + gradDtype;
   if (!keepF32.empty())
     text += " keep-f32=\"" + keepF32 + "\"";

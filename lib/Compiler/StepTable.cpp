@@ -129,6 +129,7 @@ private:
         }
         out.init = static_cast<zrt::InitKind>(param.getInit());
         out.initScale = param.getInitValue().convertToDouble();
+        out.zeroRow = param.zeroRowOr(-1);
         bucket.slots.push_back(std::move(out));
       }
       ir::StateOp state = index.states.lookup(op.getSymName());
@@ -209,6 +210,8 @@ private:
     zrt::Segment segment;
     segment.name = op.getSymName().str();
     segment.times = op.getTimes();
+    segment.role =
+        op.getSymName() == "eval" ? zrt::SegmentRole::Evaluation : zrt::SegmentRole::Step;
     for (BlockArgument arg : op.getBody().front().getArguments()) {
       auto type = cast<RankedTensorType>(arg.getType());
       zrt::Input input;

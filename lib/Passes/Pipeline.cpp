@@ -92,7 +92,7 @@ private:
     std::vector<std::unique_ptr<Pass>> passes;
     switch (level) {
     case Level::Graph:
-      passes.push_back(createAutodiffPass({gradDtype}));
+      passes.push_back(createAutodiffPass({gradDtype, evaluate}));
       break;
     case Level::Joint:
       passes.push_back(createFormLaunchesPass());

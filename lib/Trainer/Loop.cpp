@@ -5,6 +5,9 @@
 #include "zero/Trainer/Agreement.h"
 #include "zero/Training/Progress.h"
 
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include <chrono>
 
 namespace zero {
@@ -63,6 +66,19 @@ static std::string endingText(const TrainingRun &run, const LoopOptions &options
   return text;
 }
 
+/// Behind every so many steps, and behind the last.
+static bool isEvalDue(const TrainingRun &run, const LoopOptions &options) {
+  return run.stepsRun() == run.totalSteps() ||
+         (options.evalEvery > 0 && run.stepsRun() % options.evalEvery == 0);
+}
+
+static std::string evalText(const TrainingRun &run, double loss) {
+  std::string text;
+  llvm::raw_string_ostream(text) << "held-out loss behind step " << run.stepsRun() << ": "
+                                 << llvm::format("%.4f", loss);
+  return text;
+}
+
 llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) {
   using Clock = std::chrono::steady_clock;
   bool writes = !run.communicator() || run.communicator()->rank() == 0;
@@ -88,6 +104,14 @@ llvm::Expected<Ending> trainToEnd(TrainingRun &run, const LoopOptions &options) 
       return saveBehind(record.takeError(), run, options.save, progress);
     for (const std::string &note : run.takeNotes())
       progress.note(note);
+    if (isEvalDue(run, options)) {
+      llvm::Expected<std::optional<double>> loss = run.evaluate();
+      if (!loss)
+        return saveBehind(loss.takeError(), run, options.save, progress);
+      record->evalLoss = *loss;
+      if (*loss)
+        progress.note(evalText(run, **loss));
+    }
     progress.step(*record, std::chrono::duration<double>(Clock::now() - begin).count());
     if (llvm::Error error =
             settle(run.communicator(), log ? log->write(*record) : llvm::Error::success()))

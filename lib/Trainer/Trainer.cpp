@@ -18,7 +18,8 @@ using namespace training;
 
 namespace {
 
-constexpr llvm::StringLiteral kCountSegment = "count", kMicroStepSegment = "micro_step";
+constexpr llvm::StringLiteral kCountSegment = "count", kMicroStepSegment = "micro_step",
+                              kEvalSegment = "eval";
 
 BatchType batchType(zrt::ElementType type) {
   return type == zrt::ElementType::i32   ? BatchType::I32
@@ -137,6 +138,8 @@ llvm::Error Trainer::openFiles(const TrainOptions &options) {
   bool resumes = checkpoints && checkpoints->found();
   if (llvm::Error failure = resumes ? resume() : setWeights(options))
     return failure;
+  if (llvm::Error failure = openHeldOut(options))
+    return failure;
   return openInputs(options);
 }
 
@@ -196,6 +199,57 @@ llvm::Error Trainer::openInputs(const TrainOptions &options) {
   return llvm::Error::success();
 }
 
+llvm::Error Trainer::openHeldOut(const TrainOptions &options) {
+  if (options.evalData.empty())
+    return llvm::Error::success();
+  const zrt::Program &program = ranks->program();
+  if (!program.findSegment(kEvalSegment))
+    return inputError(options.evalData, "expects a model before level sharded, or with a segment "
+                                        "@eval, to evaluate (--eval-data)");
+  llvm::Expected<std::unique_ptr<DataSet>> opened =
+      openData(options.evalData, batchArguments(program),
+               {program.ranks, program.microSteps, options.seed, /*once=*/true});
+  if (!opened)
+    return opened.takeError();
+  heldOut = std::move(*opened);
+  if (heldOut->steps() == 0)
+    return inputError(options.evalData,
+                      "expects at least one global batch of " +
+                          llvm::Twine(program.microSteps * program.ranks) +
+                          " micro-batches to evaluate, as this model's labels can't be ignored");
+  for (const std::string &line : heldOut->warnings())
+    heard.push_back("warning: " + line);
+  for (const zrt::Segment &segment : program.segments)
+    heldOutBatch.emplace_back(segment.inputs.size() * static_cast<size_t>(segment.times));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<double>> Trainer::evaluate() {
+  if (!heldOut)
+    return std::nullopt;
+  const zrt::Program &program = ranks->program();
+  const zrt::Segment *eval = program.findSegment(kEvalSegment);
+  size_t segment = static_cast<size_t>(eval - program.segments.data());
+  double lossSum = 0.0;
+  int64_t labels = 0;
+  for (int64_t step = 0; step < *heldOut->steps(); ++step) {
+    if (llvm::Error error = settle(peers.get(), heldOut->load(step)))
+      return std::move(error);
+    for (int64_t micro = 0; micro < program.microSteps; ++micro) {
+      // The segment has micro_step's arguments, in their order.
+      for (size_t argument = 0; argument < eval->inputs.size(); ++argument)
+        heldOutBatch[segment][argument] = heldOut->batch(micro, static_cast<int64_t>(argument));
+      zrt::EvalResult part;
+      std::string error;
+      if (!ranks->evaluate(heldOutBatch, part, error))
+        return plainError("evaluation behind step " + llvm::Twine(run) + ": " + error);
+      lossSum += part.lossSum;
+      labels += part.labelCount;
+    }
+  }
+  return labels == 0 ? 0.0 : lossSum / static_cast<double>(labels);
+}
+
 /// The count takes the labels of all its runs at once, rank by rank; a micro-step its own batch.
 void Trainer::pointAtBatches() {
   const zrt::Program &program = ranks->program();
@@ -209,7 +263,9 @@ void Trainer::pointAtBatches() {
       int64_t argument = same - micro->inputs.begin();
       for (int64_t run = 0; run < segment.times; ++run)
         input.data[s][static_cast<size_t>(run) * segment.inputs.size() + i] =
-            &segment == micro ? data->batch(run, argument) : data->stepLabels(argument);
+            &segment == micro                              ? data->batch(run, argument)
+            : segment.role == zrt::SegmentRole::Evaluation ? nullptr
+                                                           : data->stepLabels(argument);
     }
   }
 }

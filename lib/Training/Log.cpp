@@ -49,6 +49,10 @@ void formatRecord(const StepRecord &record, llvm::SmallVectorImpl<char> &out) {
   appendReal(out, record.seconds);
   append(out, ",\"tokens_per_second\":");
   appendReal(out, record.tokensPerSecond);
+  if (record.evalLoss) {
+    append(out, ",\"eval_loss\":");
+    appendReal(out, record.evalLoss);
+  }
   append(out, "}");
 }
 

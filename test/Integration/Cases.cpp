@@ -116,6 +116,11 @@ std::unique_ptr<Trainer> makeTrainer(const GoldenCase &golden, const Variant &ru
   options.compile.threadsPerRank = run.threadsPerRank;
   options.compile.reduceEvery = run.reduceEvery;
   options.compile.clean = run.clean;
+  options.compile.evaluate = run.evaluates;
+  if (run.evaluates)
+    options.evalData = options.data;
+  if (run.lr)
+    options.schedule.peak = options.schedule.floor = *run.lr;
   if (!run.dtype.empty())
     options.compile.dtype = run.dtype;
   options.compile.keepF32 = run.keepF32;

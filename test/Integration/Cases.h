@@ -49,6 +49,8 @@ struct Variant {
   std::string reduceEvery = "micro-step";
   std::string dtype = "", keepF32 = "", gradDtype = "auto"; // dtype: empty, the case's own
   bool clean = false, poison = false;
+  bool evaluates = false; // on the case's own batches
+  std::optional<double> lr = std::nullopt; // in place of the recipe's
   std::string recompute = "none";
   std::optional<int64_t> memoryBudget = std::nullopt;
   CheckpointOptions checkpoints = {};

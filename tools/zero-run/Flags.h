@@ -17,6 +17,7 @@ struct Flags {
   TrainOptions train;
   std::string log, save, exported, report, plot, object;
   std::optional<training::DType> exportType;
+  int64_t evalEvery = 0;
   int64_t endAfter = 0; // steps; 0: behind all
   bool dryRun = false, reference = false, printTable = false;
   int64_t rankTimeout = 0; // seconds

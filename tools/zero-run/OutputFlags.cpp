@@ -95,6 +95,8 @@ bool checkOutputFlags(Flags &flags) {
   if (reference && (stops || profile || poison || !report.empty() || flags.train.memoryBudget))
     return refuse("expects --reference without --dry-run, --report, --memory-budget, --profile, "
                   "--poison, --print-table and --emit-object: it compiles nothing");
+  if (reference && !flags.train.evalData.empty())
+    return refuse("expects --eval-data without --reference");
   if (reference && flags.train.compile.lossMean != "step")
     return refuse("expects --loss-mean step with --reference, got " + flags.train.compile.lossMean);
   if (stops && (profile || poison))

@@ -95,6 +95,7 @@ static int train(TrainingRun &run, const Flags &flags, Job &job) {
   loop.log = job.isFirst() ? flags.log : "";
   loop.save = flags.save;
   loop.endAfter = flags.endAfter;
+  loop.evalEvery = flags.evalEvery;
   loop.exported = flags.exported;
   loop.exportType = flags.exportType;
   loop.progressFd = job.isFirst() ? STDOUT_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -39,6 +39,7 @@ struct CompileOptions {
   std::string recompute = "none"; // read before level sharded
   int64_t activationBudget = 0;   // bytes, with recompute=budget
   std::string groups;             // parameter groups: ir::parseGroups
+  bool evaluate = false; // make an evaluation's segment; read at level graph
   bool verify = true;
   bool clean = false;
 

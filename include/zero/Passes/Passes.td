@@ -212,6 +212,7 @@ def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
     Option<"dtype", "dtype", "std::string", "\"f32\"", "Type of weights and activations: f32, bf16 or f16; read at level graph">,
     Option<"keepF32", "keep-f32", "std::string", "\"\"", "Parameters that stay f32: names with * for any characters, separated by commas">,
     Option<"gradDtype", "grad-dtype", "std::string", "\"auto\"", "Type of gradients of 16-bit parameters: auto (f32 over several micro-steps), f32, bf16 or f16">,
+    Option<"evaluate", "evaluate", "bool", "false", "Make an evaluation's segment too: forward alone, for held-out data">,
     Option<"recompute", "recompute", "std::string", "\"none\"", "What backward computes again: none, every-block, min-cut or budget; read before level sharded">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "With recompute=budget: bytes of activations at their peak">,
     Option<"verify", "verify", "bool", "true", "Run zero-verify after each pass">,

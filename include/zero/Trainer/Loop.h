@@ -13,6 +13,8 @@ struct LoopOptions {
   std::string exported;  // as `save`, in the weights' types or the one given
   std::optional<training::DType> exportType;
   int progressFd = 1;
+  /// Steps between evaluations, where the run has held-out data; 0: only behind the last.
+  int64_t evalEvery = 0;
   /// The run ends behind this many steps, as after an interruption; 0: behind all.
   int64_t endAfter = 0;
   /// Asked between steps, and the same on all ranks; true ends the run after the step.

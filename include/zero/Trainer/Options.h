@@ -37,6 +37,7 @@ struct TrainOptions {
   std::optional<int64_t> memoryBudget; // bytes of one rank's arena (M3)
   std::string weights;                 // empty: from `seed`
   std::string data;
+  std::string evalData; // held-out; empty: none. Needs `compile.evaluate`
   /// None: as many as the data file holds; an error where it has no end.
   std::optional<int64_t> steps;
   uint64_t seed = 0;

@@ -48,6 +48,7 @@ public:
   ~Trainer() override;
 
   llvm::Expected<training::StepRecord> step() override;
+  llvm::Expected<std::optional<double>> evaluate() override;
   llvm::ArrayRef<training::ParameterSpec> parameters() const override { return specs; }
   llvm::Error readParameter(size_t index, llvm::MutableArrayRef<float> values) const override;
   bool isCheckpointDue() const override;
@@ -62,6 +63,7 @@ private:
   Trainer();
   llvm::Error openFiles(const TrainOptions &options);
   llvm::Error openInputs(const TrainOptions &options);
+  llvm::Error openHeldOut(const TrainOptions &options);
   llvm::Error setLossScale(const TrainOptions &options);
   llvm::Error setWeights(const TrainOptions &options);
   llvm::Error resume();
@@ -79,6 +81,8 @@ private:
   std::unique_ptr<RunCheckpoints> checkpoints; // null: none are written or read
   std::vector<training::ParameterSpec> specs;
   std::vector<training::DType> types; // of the weights, as `specs`
+  std::unique_ptr<training::DataSet> heldOut;
+  zrt::BatchPointers heldOutBatch;
   zrt::StepInput input;
   zrt::StepResult result;
 };

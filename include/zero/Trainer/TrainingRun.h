@@ -23,6 +23,10 @@ public:
   /// weights are as they were before it.
   virtual llvm::Expected<training::StepRecord> step() = 0;
 
+  /// The mean loss over the held-out data, or none where there is none. Changes nothing.
+  /// Collective.
+  virtual llvm::Expected<std::optional<double>> evaluate() { return std::nullopt; }
+
   /// All parameters, frozen and unused ones too, in the model's order.
   virtual llvm::ArrayRef<training::ParameterSpec> parameters() const = 0;
   /// `values` holds exactly the parameter's elements.

@@ -28,6 +28,8 @@ struct StepRecord {
   bool skipped = false;
   double seconds = 0.0;
   std::optional<double> tokensPerSecond;
+  /// The mean over a held-out file behind this step; logged where there is one.
+  std::optional<double> evalLoss;
 };
 
 /// `{"step":0,"loss":4.85,…}` without the newline, appended to `out`. Doesn't allocate where `out`

@@ -164,7 +164,7 @@ SmallVector<SmallVector<int64_t>> deriveMayReuse(ir::KernelOp kernel) {
     return reuse;
   if (kernel.getKind() == ir::KernelKind::Gemm)
     reuse[0] = gemmReuse(kernel, *call);
-  if (kernel.getKind() == ir::KernelKind::CrossEntropy) {
+  if (kernel.getKind() == ir::KernelKind::CrossEntropy && call->kernel.crossEntropy.withGradient) {
     const KernelCall::Operand &logits = call->operands[0], &gradient = call->operands[4];
     if (gradient.source == KernelCall::Operand::Result && logits.byteOffset == 0 &&
         elementCount(shapeOf(kernel.getBody().getArgument(logits.index))) ==
