@@ -6,6 +6,7 @@
 // meets nobody can only meet its neighbours.
 //
 //===----------------------------------------------------------------------===//
+#include "ArenaGroups.h"
 #include "zero/Planning/Arena.h"
 
 #include <algorithm>
@@ -113,6 +114,13 @@ int64_t unitBytes(const Problem &problem) {
 
 int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
+/// What height, proved bound and capacity say.
+Status statusOf(const Plan &plan, std::optional<int64_t> capacityBytes) {
+  if (capacityBytes && plan.heightBytes > *capacityBytes)
+    return plan.provedBytes > *capacityBytes ? Status::Infeasible : Status::Unknown;
+  return plan.heightBytes == plan.provedBytes ? Status::Optimal : Status::Feasible;
+}
+
 std::optional<std::string> checkOne(const Buffer &buffer) {
   std::string who = describe(buffer) + ": ";
   if (buffer.lower >= buffer.upper)
@@ -159,6 +167,21 @@ const char *name(Status status) {
 }
 
 std::optional<std::string> check(const Problem &problem) {
+  if (!isPlain(problem)) {
+    std::unordered_set<int64_t> ids;
+    for (const Buffer &buffer : problem.buffers) {
+      if (auto message = checkOne(buffer))
+        return message;
+      if (!ids.insert(buffer.id).second)
+        return describe(buffer) + ": expects an id of its own, and another buffer has it too";
+    }
+    if (auto message = checkLinks(problem))
+      return message;
+    for (const Blocks &blocks : splitIntoBlocks(problem))
+      if (auto message = check(blocks.problem))
+        return message;
+    return std::nullopt;
+  }
   if (problem.capacityBytes && *problem.capacityBytes < 0)
     return "expects a capacity of at least 0, got " + std::to_string(*problem.capacityBytes);
   std::unordered_set<int64_t> ids;
@@ -191,6 +214,12 @@ std::optional<std::string> check(const Problem &problem) {
 }
 
 int64_t lowerBound(const Problem &problem) {
+  if (!isPlain(problem)) {
+    int64_t sum = 0;
+    for (const Blocks &blocks : splitIntoBlocks(problem))
+      sum += lowerBound(blocks.problem);
+    return sum;
+  }
   int64_t unit = unitBytes(problem), bound = 0, alive = 0;
   for (const Event &event : timeline(problem, /*fixedOnly=*/false)) {
     int64_t size = roundUp(problem.buffers[event.buffer].sizeBytes, unit);
@@ -203,12 +232,79 @@ int64_t lowerBound(const Problem &problem) {
   return bound;
 }
 
+namespace {
+
+/// Groups keep together, and the blocks of each space are a plan for themselves.
+std::optional<std::string> verifyBlocks(const Problem &problem, const Plan &plan) {
+  std::vector<Blocks> spaces = splitIntoBlocks(problem);
+  if (spaces.size() > 1 && plan.spaces.size() != spaces.size())
+    return "expects " + std::to_string(spaces.size()) + " spaces, got " +
+           std::to_string(plan.spaces.size());
+  Plan sum;
+  bool unknown = false, infeasible = false;
+  for (size_t k = 0; k < spaces.size(); ++k) {
+    const Blocks &blocks = spaces[k];
+    Plan part;
+    part.offsets.assign(blocks.problem.buffers.size(), 0);
+    for (size_t i = 0; i < blocks.buffers.size(); ++i) {
+      int64_t offset = plan.offsets[blocks.buffers[i]];
+      const Buffer &buffer = problem.buffers[blocks.buffers[i]];
+      if (__builtin_sub_overflow(offset, blocks.inBlock[i], &offset) || offset < 0)
+        return describe(buffer) + ": expects an offset of at least " +
+               std::to_string(blocks.inBlock[i]) + " in its group, got " +
+               std::to_string(plan.offsets[blocks.buffers[i]]);
+      int64_t &block = part.offsets[blocks.blockOf[i]];
+      if (blocks.problem.buffers[blocks.blockOf[i]].id == buffer.id)
+        block = offset;
+    }
+    for (size_t i = 0; i < blocks.buffers.size(); ++i) {
+      int64_t expected = part.offsets[blocks.blockOf[i]] + blocks.inBlock[i];
+      if (plan.offsets[blocks.buffers[i]] != expected)
+        return describe(problem.buffers[blocks.buffers[i]]) + ": expects offset " +
+               std::to_string(expected) + " in its group, got " +
+               std::to_string(plan.offsets[blocks.buffers[i]]);
+    }
+    SpacePlan figures = {blocks.space, plan.heightBytes, plan.lowerBoundBytes, plan.provedBytes};
+    if (spaces.size() > 1)
+      figures = plan.spaces[k];
+    if (figures.space != blocks.space)
+      return "expects space " + std::to_string(blocks.space) + ", got " +
+             std::to_string(figures.space);
+    part.heightBytes = figures.heightBytes;
+    part.lowerBoundBytes = figures.lowerBoundBytes;
+    part.provedBytes = figures.provedBytes;
+    part.status = statusOf(part, problem.capacityBytes);
+    if (auto message = verify(blocks.problem, part))
+      return message;
+    unknown |= part.status == Status::Unknown;
+    infeasible |= part.status == Status::Infeasible;
+    sum.heightBytes += part.heightBytes;
+    sum.lowerBoundBytes += part.lowerBoundBytes;
+    sum.provedBytes += part.provedBytes;
+  }
+  if (plan.heightBytes != sum.heightBytes || plan.lowerBoundBytes != sum.lowerBoundBytes ||
+      plan.provedBytes != sum.provedBytes)
+    return "expects the sums over all spaces, a height of " + std::to_string(sum.heightBytes) +
+           ", got " + std::to_string(plan.heightBytes);
+  Status expected = infeasible                           ? Status::Infeasible
+                    : unknown                            ? Status::Unknown
+                    : sum.heightBytes == sum.provedBytes ? Status::Optimal
+                                                         : Status::Feasible;
+  if (plan.status != expected)
+    return std::string("expects status ") + name(expected) + ", got " + name(plan.status);
+  return std::nullopt;
+}
+
+} // namespace
+
 std::optional<std::string> verify(const Problem &problem, const Plan &plan) {
   if (auto message = check(problem))
     return message;
   if (plan.offsets.size() != problem.buffers.size())
     return "expects " + std::to_string(problem.buffers.size()) + " offsets, got " +
            std::to_string(plan.offsets.size());
+  if (!isPlain(problem))
+    return verifyBlocks(problem, plan);
   int64_t unit = unitBytes(problem), height = 0;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
@@ -235,13 +331,10 @@ std::optional<std::string> verify(const Problem &problem, const Plan &plan) {
   if (plan.lowerBoundBytes != bound)
     return "expects a lower bound of " + std::to_string(bound) + ", got " +
            std::to_string(plan.lowerBoundBytes);
-  bool fits = !problem.capacityBytes || height <= *problem.capacityBytes;
   if (plan.provedBytes < bound || plan.provedBytes > height)
     return "expects a proved bound between " + std::to_string(bound) + " and " +
            std::to_string(height) + ", got " + std::to_string(plan.provedBytes);
-  bool excluded = problem.capacityBytes && plan.provedBytes > *problem.capacityBytes;
-  Status expected = !fits ? (excluded ? Status::Infeasible : Status::Unknown)
-                          : (height == plan.provedBytes ? Status::Optimal : Status::Feasible);
+  Status expected = statusOf(plan, problem.capacityBytes);
   if (plan.status != expected)
     return std::string("expects status ") + name(expected) + ", got " + name(plan.status);
   return std::nullopt;

@@ -6,15 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ArenaExact.h"
+#include "ArenaGroups.h"
 #include "ArenaPortfolio.h"
 
 #include <algorithm>
 #include <cassert>
 
 namespace zero::planning::arena {
+namespace {
 
-Plan plan(const Problem &problem, const Options &options) {
-  assert(!check(problem) && "plan needs a problem that check accepts");
+/// One space without groups.
+Plan planPlain(const Problem &problem, const Options &options) {
   auto stop = [&] { return options.stop && options.stop(); };
   Plan plan;
   plan.lowerBoundBytes = plan.provedBytes = lowerBound(problem);
@@ -44,6 +46,40 @@ Plan plan(const Problem &problem, const Options &options) {
     plan.status = plan.provedBytes > *problem.capacityBytes ? Status::Infeasible : Status::Unknown;
   else
     plan.status = best.height == plan.provedBytes ? Status::Optimal : Status::Feasible;
+  return plan;
+}
+
+} // namespace
+
+Plan plan(const Problem &problem, const Options &options) {
+  assert(!check(problem) && "plan needs a problem that check accepts");
+  if (isPlain(problem))
+    return planPlain(problem, options);
+  Plan plan;
+  plan.offsets.assign(problem.buffers.size(), 0);
+  plan.status = Status::Optimal;
+  std::vector<Blocks> spaces = splitIntoBlocks(problem);
+  // The worst of them, in this order.
+  auto rank = [](Status status) {
+    constexpr Status kOrder[] = {Status::Optimal, Status::Feasible, Status::Unknown,
+                                 Status::Infeasible};
+    return std::find(std::begin(kOrder), std::end(kOrder), status) - std::begin(kOrder);
+  };
+  for (const Blocks &blocks : spaces) {
+    Options share = options;
+    share.work /= int64_t(spaces.size());
+    Plan part = planPlain(blocks.problem, share);
+    for (size_t i = 0; i < blocks.buffers.size(); ++i)
+      plan.offsets[blocks.buffers[i]] = part.offsets[blocks.blockOf[i]] + blocks.inBlock[i];
+    plan.heightBytes += part.heightBytes;
+    plan.lowerBoundBytes += part.lowerBoundBytes;
+    plan.provedBytes += part.provedBytes;
+    if (rank(part.status) > rank(plan.status))
+      plan.status = part.status;
+    if (spaces.size() > 1)
+      plan.spaces.push_back(
+          {blocks.space, part.heightBytes, part.lowerBoundBytes, part.provedBytes});
+  }
   return plan;
 }
 

@@ -12,6 +12,10 @@
 // alignments, so a buffer takes its size rounded up to that unit, in the bound
 // and in the height alike. With one alignment for all, the unit is that.
 //
+// Buffers that are adjacent or share, directly or through others, are a group. It
+// is planned as one block, as high as its members' places, that lives from the
+// first moment of any member to the last.
+//
 // A buffer that lives from INT64_MIN to INT64_MAX is persistent: persistent
 // buffers lie at the bottom, in the order in which they are given.
 //
@@ -49,12 +53,20 @@ struct Buffer {
   std::vector<Interval> gaps = {};         ///< inside the lifetime; the bytes are others' then
   std::optional<int64_t> hintOffset = {};  ///< from a file; kept, and free to be ignored
 
+  /// Arenas apart from each other, such as a device's and its host's: buffers of different
+  /// spaces never meet, and each space has offsets from 0.
+  int64_t space = 0;
+  /// Lies directly behind the buffer with this id, as near as its alignment allows.
+  std::optional<int64_t> adjacentTo = {};
+  /// Lies at the offset of the buffer with this id, on the same bytes.
+  std::optional<int64_t> sharesWith = {};
+
   bool isPersistent() const { return lower == kTimeBegin && upper == kTimeEnd; }
 };
 
 struct Problem {
   std::vector<Buffer> buffers = {};
-  std::optional<int64_t> capacityBytes = {}; ///< the first plan this low will do
+  std::optional<int64_t> capacityBytes = {}; ///< of each space; the first plan this low will do
 };
 
 enum class Status : uint8_t {
@@ -65,6 +77,11 @@ enum class Status : uint8_t {
 };
 /// `optimal`, `feasible`, `infeasible` or `unknown`.
 const char *name(Status status);
+
+struct SpacePlan {
+  int64_t space = 0;
+  int64_t heightBytes = 0, lowerBoundBytes = 0, provedBytes = 0;
+};
 
 struct Plan {
   std::vector<int64_t> offsets; ///< bytes, one a buffer, in the problem's order
@@ -77,6 +94,9 @@ struct Plan {
   /// Infeasible and Unknown plans hold the lowest packing that was found, which
   /// is above the capacity.
   Status status = Status::Unknown;
+  /// Where there are several spaces, one entry each, in rising order; the figures above are
+  /// sums over them then.
+  std::vector<SpacePlan> spaces = {};
 };
 
 /// How long to look. Counted in steps and never in seconds, so that the same
@@ -99,7 +119,9 @@ struct Options {
 
 /// What is wrong with `problem`, or nothing: duplicate ids, lower ≥ upper, sizes
 /// and alignments below one, offsets negative, misaligned or colliding where
-/// they are fixed, gaps outside the lifetime, sums beyond kMaxTotalBytes.
+/// they are fixed, gaps outside the lifetime, sums beyond kMaxTotalBytes; groups whose links
+/// name no buffer of the same space or form a circle, or whose members have gaps or a fixed
+/// offset that is not the first member's.
 /// O(n log n).
 std::optional<std::string> check(const Problem &problem);
 
