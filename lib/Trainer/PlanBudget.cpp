@@ -31,7 +31,8 @@ namespace {
 
 /// Launches up to which the planner of checkpoints is asked.
 constexpr size_t kMostPlanned = 1000;
-constexpr int kRounds = 8;            // plans of the planner that are packed, at most
+constexpr int kRounds = 8;            // budgets that the planner is asked for, at most
+constexpr int kRefusals = 2;          // of them without a plan, which take longest
 constexpr int64_t kCloseEnough = 200; // a bracket, or what is left, of a 200th ends the search
 
 class BudgetSearch {
@@ -132,12 +133,16 @@ private:
     // Budgets for activations: one that is known to be too large, and one to fit or to have no
     // plan.
     int64_t above = most, below = least - 1, next = most - (keptArena - budget);
-    for (int round = 0; round < kRounds && below + 1 < above; ++round) {
+    if (next <= 0) // what is no activation is too much already
+      return llvm::Error::success();
+    int refused = 0;
+    for (int round = 0; round < kRounds && refused < kRefusals && below + 1 < above; ++round) {
       next = std::clamp(next, below + 1, above - 1);
       if (next != least && (next - below) * kCloseEnough < above)
         break;
       std::optional<Sequence> sequence = recomputeWithin(graph, next);
       if (!sequence) {
+        ++refused;
         below = next;
         next = below + (above - below) / 2;
         continue;
