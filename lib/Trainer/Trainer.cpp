@@ -211,7 +211,7 @@ llvm::Error Trainer::openHeldOut(const TrainOptions &options) {
                {program.ranks, program.microSteps, options.seed, /*once=*/true});
   if (!opened)
     return opened.takeError();
-  heldOut = std::move(*opened);
+  heldOut = readAhead(std::move(*opened));
   if (heldOut->steps() == 0)
     return inputError(options.evalData,
                       "expects at least one global batch of " +
