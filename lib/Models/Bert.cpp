@@ -58,7 +58,8 @@ private:
 
   void addParams() {
     int64_t c = config.width;
-    addInitialised(kEmbeddings + "word_embeddings.weight", {config.vocabSize, c});
+    addParam((kEmbeddings + "word_embeddings.weight").str(), {config.vocabSize, c},
+             nn::InitKind::Normal, config.initializerRange, config.padding);
     addInitialised(kEmbeddings + "position_embeddings.weight", {config.positions, c});
     addInitialised(kEmbeddings + "token_type_embeddings.weight", {config.tokenTypes, c});
     addInitialised(kEmbeddings + "LayerNorm.weight", {c});

@@ -33,11 +33,13 @@ OwningOpRef<ModuleOp> GraphBuilder::beginModule(StringRef name) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-void GraphBuilder::addParam(StringRef name, Sizes shape, nn::InitKind init, double value) {
+void GraphBuilder::addParam(StringRef name, Sizes shape, nn::InitKind init, double value,
+                            std::optional<int64_t> zeroRow) {
   shapes[name] = Shape(shape);
   nn::ParamOp::create(builder, at(name), builder.getStringAttr(name), TypeAttr::get(tensor(shape)),
                       nn::InitKindAttr::get(builder.getContext(), init),
-                      builder.getF64FloatAttr(value), builder.getBoolAttr(true), BoolAttr());
+                      builder.getF64FloatAttr(value), builder.getBoolAttr(true), BoolAttr(),
+                      zeroRow ? builder.getI64IntegerAttr(*zeroRow) : IntegerAttr());
 }
 
 Value GraphBuilder::read(StringRef name) {

@@ -48,7 +48,8 @@ protected:
 
   // Parameters: declared once, then read by name.
 
-  void addParam(StringRef name, Sizes shape, nn::InitKind init, double value = 0.0);
+  void addParam(StringRef name, Sizes shape, nn::InitKind init, double value = 0.0,
+                std::optional<int64_t> zeroRow = {});
   Value read(StringRef name);
   std::string layerName(int64_t layer, StringRef name) const;
 

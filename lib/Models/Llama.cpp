@@ -56,7 +56,8 @@ private:
   }
 
   void addParams() {
-    addInitialised("model.embed_tokens.weight", {config.vocabSize, config.width});
+    addParam("model.embed_tokens.weight", {config.vocabSize, config.width}, nn::InitKind::Normal,
+             config.initializerRange, config.padding);
     for (int64_t layer = 0; layer < config.layers; ++layer)
       for (const LayerParam &param : layerParams)
         addInitialised(layerName(layer, param.name), param.shape);

@@ -75,6 +75,8 @@ zrt::Slot slotOf(nn::ParamOp param) {
   slot.elements = param.getTensorType().getNumElements();
   slot.init = static_cast<zrt::InitKind>(param.getInit());
   slot.initScale = param.getInitValue().convertToDouble();
+  slot.zeroRow = param.zeroRowOr(-1);
+  slot.shape = param.getTensorType().getShape().vec();
   return slot;
 }
 

@@ -116,6 +116,13 @@ TEST(Check, Groups) {
                    "finite optimizer settings");
 }
 
+TEST(Check, ZeroRows) {
+  expectFaultAfter([](Program &p) { p.buckets[0].slots[1].zeroRow = 1; },
+                   "expects a row of 'b' that starts at 0, or -1, got 1");
+  expectFaultAfter([](Program &p) { p.buckets[0].slots[1].zeroRow = -2; },
+                   "expects a row of 'b' that starts at 0, or -1, got -2");
+}
+
 TEST(Check, Launches) {
   auto launch = [](Program &p) -> Row & { return p.segments[1].rows[1]; };
   expectFaultAfter([&](Program &p) { launch(p).kernel = 1; },

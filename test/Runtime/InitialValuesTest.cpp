@@ -75,6 +75,20 @@ TEST(InitialValues, NormalAndUniformHaveTheirMoments) {
   EXPECT_LT(uniformLargest, 2.0);
 }
 
+// Row 1 of [3, 4] is elements 4 to 7, however the parameter is cut; the others are as without it.
+TEST(InitialValues, AZeroRow) {
+  Slot slot{"w", {3, 4}, 0, 12, false, -1, InitKind::Normal, 1.0};
+  std::vector<float> want = values(slot, 9, 0, 12);
+  std::fill(want.begin() + 4, want.begin() + 8, 0.0f);
+  slot.zeroRow = 1;
+  EXPECT_EQ(values(slot, 9, 0, 12), want);
+  for (int64_t begin : {0, 3, 5, 7, 8})
+    for (int64_t count : {1, 4})
+      EXPECT_EQ(values(slot, 9, begin, count),
+                std::vector<float>(want.begin() + begin, want.begin() + begin + count))
+          << "from " << begin << ", " << count;
+}
+
 TEST(InitialValues, ConstantKinds) {
   Slot slot{"w", {3}, 0, 3, false, -1, InitKind::Constant, 0.1};
   EXPECT_EQ(values(slot, 9, 0, 3), std::vector<float>(3, 0.1f));

@@ -17,6 +17,7 @@ Program everything() {
   p.optimizer = {.kind = OptimizerKind::Lion, .groups = {{0.5, 0.25}, {2.0, {}}}};
   p.microBatch = 2;
   p.buckets[0].slots[1].group = 1;
+  p.buckets[0].slots[1].zeroRow = 0;
   p.scalars.push_back({"random", ElementType::i32, 4, 3072});
   Kernel gemm{"fc", KernelKind::Gemm, {}, {}, {}, {}, {}, 0};
   gemm.gemm = {.type = ElementType::bf16,
@@ -123,6 +124,7 @@ TEST(Serialize, RoundTripOfEveryKindOfKernelAndRow) {
   EXPECT_EQ(read->optimizer.groups[0].weightDecay, std::optional<double>(0.25));
   EXPECT_FALSE(read->optimizer.groups[1].weightDecay.has_value());
   EXPECT_EQ(read->buckets[0].slots[1].group, 1);
+  EXPECT_EQ(read->buckets[0].slots[1].zeroRow, 0);
   EXPECT_EQ(read->microBatch, 2);
   EXPECT_EQ(read->segments[3].role, SegmentRole::Evaluation);
   EXPECT_EQ(read->kernels[2].attention.scale, 0.5f);

@@ -21,7 +21,7 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<u
 /// Writes elements [begin, begin + count) of the slot's parameter. The key is the FNV-1a of the
 /// name; the counter holds element / 4 in its low half and the seed in its high half. Normal values
 /// come from pairs of words by Box–Muller, uniform ones lie in (-initScale, initScale); both are
-/// formed in f64 and rounded once.
+/// formed in f64 and rounded once. The slot's zero row is 0 whatever the others are.
 void fillInitialValues(const Slot &slot, uint64_t seed, int64_t begin, int64_t count,
                        float *values);
 

@@ -24,7 +24,7 @@
 namespace zrt {
 
 /// Raised by any change to the serialised form; `deserialize` refuses others.
-inline constexpr uint32_t kProgramVersion = 2;
+inline constexpr uint32_t kProgramVersion = 3;
 
 /// Slots and arena rows start at multiples of this.
 inline constexpr int64_t kAlignmentBytes = 64;
@@ -53,6 +53,7 @@ struct Slot {
   int32_t group = -1; // into OptimizerDesc::groups; -1: none
   InitKind init = InitKind::Zeros;
   double initScale = 0.0; // standard deviation, half-width or constant
+  int64_t zeroRow = -1;   // a row of the first dimension that starts at 0; -1: none
 };
 
 /// Where one kind of state of a bucket lives.

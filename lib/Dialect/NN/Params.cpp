@@ -26,6 +26,13 @@ LogicalResult ParamOp::verify() {
   if (!carries && !getInitValue().isZero())
     return emitOpError("expects no number for init ")
            << stringifyInitKind(getInit()) << ", got " << getInitValueAttr();
+
+  if (std::optional<uint64_t> row = getZeroRow()) { // (C4)
+    auto zeroRow = static_cast<int64_t>(*row);
+    int64_t rows = type.getRank() > 0 ? type.getDimSize(0) : 0;
+    if (zeroRow < 0 || zeroRow >= rows)
+      return emitOpError("expects a zero row in [0, ") << rows << "), got " << zeroRow;
+  }
   return success();
 }
 

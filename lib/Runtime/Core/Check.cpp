@@ -128,6 +128,9 @@ private:
                   slot.elements, " at ", slot.beginElement) ||
           !expect(std::isfinite(slot.initScale), "a finite initial scale of '", slot.parameter,
                   "'") ||
+          !expect(slot.zeroRow >= -1 && (slot.zeroRow == -1 || !slot.shape.empty()) &&
+                      (slot.zeroRow == -1 || slot.zeroRow < slot.shape[0]),
+                  "a row of '", slot.parameter, "' that starts at 0, or -1, got ", slot.zeroRow) ||
           !expect(slot.group >= -1 && slot.group < int64_t(program.optimizer.groups.size()),
                   "a group in [-1, ", program.optimizer.groups.size(), ") of '", slot.parameter,
                   "', got ", slot.group))

@@ -57,8 +57,7 @@ static void fillRandom(const Slot &slot, uint64_t seed, int64_t begin, int64_t c
   }
 }
 
-void fillInitialValues(const Slot &slot, uint64_t seed, int64_t begin, int64_t count,
-                       float *values) {
+static void fill(const Slot &slot, uint64_t seed, int64_t begin, int64_t count, float *values) {
   switch (slot.init) {
   case InitKind::Zeros:
     std::fill_n(values, count, 0.0f);
@@ -74,6 +73,18 @@ void fillInitialValues(const Slot &slot, uint64_t seed, int64_t begin, int64_t c
     fillRandom(slot, seed, begin, count, values);
     return;
   }
+}
+
+void fillInitialValues(const Slot &slot, uint64_t seed, int64_t begin, int64_t count,
+                       float *values) {
+  fill(slot, seed, begin, count, values);
+  if (slot.zeroRow < 0)
+    return;
+  const int64_t length = slot.elements / slot.shape[0];
+  const int64_t from = std::max(begin, slot.zeroRow * length);
+  const int64_t to = std::min(begin + count, (slot.zeroRow + 1) * length);
+  if (from < to)
+    std::fill(values + (from - begin), values + (to - begin), 0.0f);
 }
 
 } // namespace zrt

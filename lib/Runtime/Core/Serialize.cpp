@@ -42,7 +42,8 @@ template <typename T, typename Struct>
 concept Is = std::same_as<std::remove_const_t<T>, Struct>;
 
 void fields(auto &io, Is<Slot> auto &s) {
-  io(s.parameter, s.shape, s.beginElement, s.elements, s.decay, s.group, s.init, s.initScale);
+  io(s.parameter, s.shape, s.beginElement, s.elements, s.decay, s.group, s.init, s.initScale,
+     s.zeroRow);
 }
 void fields(auto &io, Is<StatePlace> auto &p) { io(p.present, p.sharded, p.offset, p.type); }
 void fields(auto &io, Is<Bucket> auto &b) {

@@ -113,3 +113,15 @@ func.func @joint(%loss: tensor<f32>, %dw: tensor<4xf32>) {
   // expected-error@+1 {{'nn.return' op expects trainable parameters, got @w}}
   nn.return %loss grads(%dw of @w : tensor<4xf32>) : tensor<f32>
 }
+
+// -----
+
+// (C4) of param
+// expected-error@+1 {{expects a zero row in [0, 5), got 5}}
+nn.param @w : tensor<5x4xf32> init normal(0.02) zero_row 5
+
+// -----
+
+// (C4)
+// expected-error@+1 {{expects a zero row in [0, 0), got 0}}
+nn.param @w : tensor<f32> init normal(0.02) zero_row 0

@@ -8,6 +8,8 @@ nn.param @fc.weight : tensor<6x4xf32> init normal(0.02)
 nn.param @fc.bias : tensor<4xf32> init zeros {weight_decay = false}
 // CHECK: nn.param @ln.weight : tensor<4xf32> init ones {trainable = false}
 nn.param @ln.weight : tensor<4xf32> init ones {trainable = false}
+// CHECK: nn.param @table : tensor<5x4xf32> init normal(0.02) zero_row 0
+nn.param @table : tensor<5x4xf32> init normal(0.02) zero_row 0
 // Numbers print as the shortest digits that read back as the same number.
 // CHECK: nn.param @a : tensor<1xf64> init constant(1.5)
 nn.param @a : tensor<1xf64> init constant(1.5)

@@ -16,21 +16,26 @@ def NN_ParamOp : Op<NN_Dialect, "param", [Symbol]> {
     ```mlir
     nn.param @fc.weight : tensor<6x4xf32> init normal(0.02)
     nn.param @fc.bias : tensor<4xf32> init zeros {weight_decay = false}
+    nn.param @table : tensor<5x4xf32> init normal(0.02) zero_row 0
     ```
+    `zero_row` is a row of the first dimension that starts at 0, as a padding token's embedding does.
 
     Constraints: (C1) the type is a static ranked tensor of floats; (C2) it has at least one element,
-    and at most 2^63 - 1 bytes; (C3) `normal`, `uniform` and `constant` carry a finite number, the others none.
+    and at most 2^63 - 1 bytes; (C3) `normal`, `uniform` and `constant` carry a finite number, the others none;
+    (C4) the zero row is one of the first dimension.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<NN_FloatTensor>:$type,
       NN_InitKind:$init, DefaultValuedAttr<F64Attr, "0.0">:$init_value,
-      DefaultValuedAttr<BoolAttr, "true">:$trainable, OptionalAttr<BoolAttr>:$weight_decay);
+      DefaultValuedAttr<BoolAttr, "true">:$trainable, OptionalAttr<BoolAttr>:$weight_decay,
+      OptionalAttr<I64Attr>:$zero_row);
   let assemblyFormat = [{
-    $sym_name `:` $type `init` custom<Init>($init, $init_value) attr-dict
+    $sym_name `:` $type `init` custom<Init>($init, $init_value) (`zero_row` $zero_row^)? attr-dict
   }];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() { return ::llvm::cast<::mlir::RankedTensorType>(getType()); }
     /// Whether weight decay applies: the attribute, or rank >= 2.
     bool decays();
+    int64_t zeroRowOr(int64_t none) { return static_cast<int64_t>(getZeroRow().value_or(none)); }
   }];
   let hasVerifier = 1;
 }
