@@ -11,16 +11,36 @@ namespace {
 
 constexpr llvm::StringLiteral kPrefix = "transformer.";
 
-/// The tensor of that name, or the one whose name differs by the prefix alone.
+/// A weight that some writers store a second time, and the name that the copy has.
+struct Tied {
+  llvm::StringLiteral name, copy;
+};
+constexpr Tied kTied[] = {
+    {"transformer.wte.weight", "lm_head.weight"},
+    {"model.embed_tokens.weight", "lm_head.weight"},
+    {"bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"},
+    {"cls.predictions.bias", "cls.predictions.decoder.bias"},
+};
+
+/// The tensor of that name, or the one that has it under another of its names.
 const TensorInfo *findTensor(const Safetensors &file, llvm::StringRef name) {
   if (const TensorInfo *exact = file.find(name))
     return exact;
+  if (name == "cls.predictions.bias")
+    return file.find("cls.predictions.decoder.bias");
   llvm::StringRef bare = name;
+  if (bare.consume_back("LayerNorm.weight"))
+    return file.find((bare + "LayerNorm.gamma").str());
+  if (bare.consume_back("LayerNorm.bias"))
+    return file.find((bare + "LayerNorm.beta").str());
   return bare.consume_front(kPrefix) ? file.find(bare) : file.find((kPrefix + name).str());
 }
 
-/// `h.N.attn.bias` and `h.N.attn.masked_bias`: the causal mask, saved as a buffer by old versions.
-bool isMaskBuffer(llvm::StringRef name) {
+/// Constants of a model that old versions saved among its weights: `h.N.attn.bias` and
+/// `h.N.attn.masked_bias` (the causal mask), `….position_ids`, `….rotary_emb.inv_freq`.
+bool isBuffer(llvm::StringRef name) {
+  if (name == "bert.embeddings.position_ids" || name.ends_with(".rotary_emb.inv_freq"))
+    return true;
   name.consume_front(kPrefix);
   if (!name.consume_front("h."))
     return false;
@@ -29,13 +49,17 @@ bool isMaskBuffer(llvm::StringRef name) {
   return !layer.empty() && (name == ".attn.bias" || name == ".attn.masked_bias");
 }
 
-/// Some writers store the tied output matrix a second time.
-bool isTiedCopy(const Safetensors &file, const TensorInfo &tensor) {
-  if (tensor.name != "lm_head.weight")
-    return false;
-  const TensorInfo *embedding = findTensor(file, "transformer.wte.weight");
-  return embedding && embedding->type == tensor.type && embedding->shape == tensor.shape &&
-         file.bytes(*embedding) == file.bytes(tensor);
+/// The weight that the tensor would be a copy of, or null.
+const TensorInfo *tiedTo(const Safetensors &file, const TensorInfo &tensor) {
+  for (const Tied &tied : kTied)
+    if (tensor.name == tied.copy)
+      if (const TensorInfo *weight = findTensor(file, tied.name))
+        return weight;
+  return nullptr;
+}
+
+bool isCopy(const Safetensors &file, const TensorInfo &tensor, const TensorInfo &of) {
+  return of.type == tensor.type && of.shape == tensor.shape && file.bytes(of) == file.bytes(tensor);
 }
 
 /// `'a', 'b' and 3 more`.
@@ -82,14 +106,15 @@ llvm::Expected<WeightMatch> matchWeights(const Safetensors &file,
     return std::move(errors);
 
   for (const TensorInfo &tensor : file.tensors()) {
-    if (used.contains(&tensor) || isMaskBuffer(tensor.name) || isTiedCopy(file, tensor))
+    if (used.contains(&tensor) || isBuffer(tensor.name))
       continue;
-    if (tensor.name == "lm_head.weight" && findTensor(file, "transformer.wte.weight"))
-      match.warnings.push_back(file.path().str() +
-                               ": 'lm_head.weight' differs from 'wte.weight', and the "
-                               "model ties them: the former is not read");
-    else
+    const TensorInfo *of = tiedTo(file, tensor);
+    if (!of)
       unread.push_back(tensor.name);
+    else if (!isCopy(file, tensor, *of))
+      match.warnings.push_back(file.path().str() + ": " + quoted(tensor.name) + " differs from " +
+                               quoted(of->name) +
+                               ", and the model ties them: the former is not read");
   }
   if (!unread.empty())
     match.warnings.push_back(file.path().str() + ": " + std::to_string(unread.size()) +

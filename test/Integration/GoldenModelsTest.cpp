@@ -103,6 +103,9 @@ private:
     options.compile.stage = stage;
     options.compile.microBatch = kBatch / ranks;
     options.compile.microSteps = kMicroSteps;
+    // Above the rounding noise of gradients, which Adam would else scale up to full steps where one
+    // happens to be as small.
+    options.compile.eps = 1e-5;
     options.compile.weightDecay = 0.1;
     options.compile.clip = 0.7;
     options.schedule = {training::ScheduleKind::Constant, 1e-2, 0, kSteps};
@@ -183,6 +186,22 @@ TEST(GoldenModels, BertOfOddSizes) {
     "type_vocab_size": 3, "vocab_size": 41, "initializer_range": 0.2, "hidden_act": "relu",
     "hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0})",
                             41, 13, 0.05));
+}
+
+// The families' dropout (N2): one mask at all rank counts, and the reference's.
+TEST(GoldenModels, Dropout) {
+  expectReference(MadeModel(R"({"model_type": "bert", "num_hidden_layers": 1, "hidden_size": 15,
+    "num_attention_heads": 3, "intermediate_size": 23, "max_position_embeddings": 9,
+    "vocab_size": 29, "initializer_range": 0.2})",
+                            29, 9, 0.5));
+  expectReference(MadeModel(R"({"model_type": "gpt2", "n_layer": 1, "n_embd": 15, "n_head": 3,
+    "n_positions": 9, "vocab_size": 29, "initializer_range": 0.2})",
+                            29, 9, 0.8));
+  expectReference(MadeModel(R"({"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 24,
+    "num_attention_heads": 6, "num_key_value_heads": 2, "intermediate_size": 23,
+    "max_position_embeddings": 9, "vocab_size": 29, "initializer_range": 0.2,
+    "attention_dropout": 0.2})",
+                            29, 9, 0.8));
 }
 
 TEST(GoldenModels, BertOfOneHead) {

@@ -62,6 +62,40 @@ TEST_F(WeightsTest, BuffersAndTiedCopiesAreIgnored) {
   EXPECT_TRUE(unwrap(matchWeights(*weights, gpt2)).warnings.empty());
 }
 
+TEST_F(WeightsTest, CopiesAndBuffersOfOtherFamilies) {
+  auto llama = file({{"model.embed_tokens.weight", DType::F32, {5, 4}},
+                     {"lm_head.weight", DType::F32, {5, 4}},
+                     {"model.layers.0.self_attn.rotary_emb.inv_freq", DType::F32, {2}}},
+                    {"model.embed_tokens.weight", "lm_head.weight"});
+  std::vector<ParameterSpec> tied = {{"model.embed_tokens.weight", {5, 4}}};
+  EXPECT_TRUE(unwrap(matchWeights(*llama, tied)).warnings.empty());
+
+  auto bert = file({{"bert.embeddings.word_embeddings.weight", DType::F32, {5, 4}},
+                    {"bert.embeddings.position_ids", DType::I64, {1, 8}},
+                    {"cls.predictions.bias", DType::F32, {5}},
+                    {"cls.predictions.decoder.weight", DType::F32, {5, 4}},
+                    {"cls.predictions.decoder.bias", DType::F32, {5}}},
+                   {"bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"});
+  std::vector<ParameterSpec> parameters = {{"bert.embeddings.word_embeddings.weight", {5, 4}},
+                                           {"cls.predictions.bias", {5}}};
+  EXPECT_EQ(unwrap(matchWeights(*bert, parameters)).warnings,
+            std::vector<std::string>{path + ": 'cls.predictions.decoder.bias' differs from "
+                                            "'cls.predictions.bias', and the model ties them: the "
+                                            "former is not read"});
+}
+
+TEST_F(WeightsTest, OlderNamesOfBert) {
+  auto weights = file({{"cls.predictions.decoder.bias", DType::F32, {5}},
+                       {"x.LayerNorm.gamma", DType::F32, {4}},
+                       {"x.LayerNorm.beta", DType::F32, {4}}});
+  std::vector<ParameterSpec> parameters = {
+      {"cls.predictions.bias", {5}}, {"x.LayerNorm.weight", {4}}, {"x.LayerNorm.bias", {4}}};
+  WeightMatch match = unwrap(matchWeights(*weights, parameters));
+  EXPECT_EQ(names(match), (std::vector<std::string>{"cls.predictions.decoder.bias",
+                                                    "x.LayerNorm.gamma", "x.LayerNorm.beta"}));
+  EXPECT_TRUE(match.warnings.empty());
+}
+
 TEST_F(WeightsTest, AnotherHeadIsNoCopy) {
   auto weights = file({{"wte.weight", DType::F32, {5, 4}},
                        {"h.0.ln_1.bias", DType::F32, {4}},

@@ -58,7 +58,7 @@ struct RopeConfig {
   // their dimensions are rounded, and what sines and cosines are multiplied by.
   double betaFast = 32.0, betaSlow = 1.0;
   bool truncate = true;
-  std::optional<double> attentionFactor;
+  std::optional<double> attentionFactor = std::nullopt;
   double mscale = 0.0, mscaleAllDim = 0.0; // in place of the former; 0: not given
 };
 
@@ -79,7 +79,7 @@ struct LlamaConfig {
   bool mlpBias = false;
   RopeConfig rope;
   /// The token whose embedding starts at 0 and gets no gradient from being looked up.
-  std::optional<int64_t> padding;
+  std::optional<int64_t> padding = std::nullopt;
   double attentionDropout = 0.0; // the rate, of attention's probabilities
 };
 

@@ -1,9 +1,11 @@
 //===- Weights.h - match a checkpoint against a model's parameters -------===//
 //
-// Names are those of a Hugging Face checkpoint. Published GPT-2 files differ in
-// three harmless ways, all handled here and nowhere else: names with or without
-// the `transformer.` prefix, the constant buffers `attn.bias` and
-// `attn.masked_bias`, and a copy of the tied `wte.weight` as `lm_head.weight`.
+// Names are those of a Hugging Face checkpoint. Published files differ in harmless
+// ways, all handled here and nowhere else: GPT-2's names with or without the prefix
+// `transformer.`; constant buffers (`attn.bias`, `attn.masked_bias`, `position_ids`,
+// `rotary_emb.inv_freq`); copies of tied weights (`lm_head.weight`, BERT's
+// `decoder.weight` and `decoder.bias`), of which the latter may stand alone; and
+// BERT's norms as TensorFlow named them (`LayerNorm.gamma`, `LayerNorm.beta`).
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_TRAINING_WEIGHTS_H
