@@ -172,11 +172,7 @@ std::vector<int32_t> stretched(const Problem &problem, const Periods &periods, i
   for (int64_t node = 0; node < size; ++node)
     if (placeOf(periods, node).kind == Place::Outside)
       outside[outsideInShort(periods, kept, node)] = node;
-  auto blockInShort = [&](int64_t block) {
-    if (block == 0 || block == periods.blocks - 1)
-      return block == 0 ? 0 : kept - 1;
-    return 1 + (block - 1) * (kept - 2) / (periods.blocks - 2);
-  };
+  auto blockInShort = [&](int64_t block) { return block * kept / periods.blocks; };
   std::vector<int32_t> result;
   for (int64_t node = 0; node < size; ++node) {
     Place place = placeOf(periods, node);

@@ -22,12 +22,12 @@
 namespace zero::planning::checkpoint {
 namespace {
 
-constexpr int32_t kRungs = 20, kRungsBelow = 2;
+constexpr int32_t kRungs = 20, kRungsBelow = 1;
 
 constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000;
 /// Periodic problems of more nodes than kDirect are solved for about kShortNodes nodes.
-constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 400'000;
-constexpr int32_t kTightenings = 5;
+constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 150'000;
+constexpr int32_t kSharings = 3;
 
 struct Outcome {
   Found found;
@@ -74,23 +74,31 @@ std::vector<int32_t> fromPeriods(const Problem &problem, const Options &options)
   part->budgetBytes = outside + int64_t(__int128(problem.budgetBytes - outside) * kept / blocks);
   Options quick = options;
   quick.moves = std::min(options.moves, kMovesForPart);
+  // Bytes that only one block at a time takes don't grow with the blocks, and what does is known
+  // once a plan is stretched: what the whole leaves or lacks is shared out, and the part planned
+  // again.
   std::vector<int32_t> best;
-  int64_t leastOver = kMaxTotal;
-  for (int32_t tries = 0; tries < kTightenings && part->budgetBytes > 0; ++tries) {
+  int64_t bestOver = kMaxTotal, bestCost = kMaxTotal;
+  for (int32_t tries = 0; tries < kSharings && part->budgetBytes > 0; ++tries) {
     Outcome outcome = solve(*part, quick);
     if (outcome.found.computations.empty())
       break;
     std::vector<int32_t> whole = stretched(problem, *periods, kept, outcome.found.computations);
     std::vector<int64_t> live = liveBytes(problem, {whole.begin(), whole.end()});
-    int64_t over = *std::max_element(live.begin(), live.end()) - problem.budgetBytes;
-    if (over < leastOver) {
-      leastOver = over;
+    int64_t over = *std::max_element(live.begin(), live.end()) - problem.budgetBytes, cost = 0;
+    for (int32_t node : whole)
+      cost += problem.nodes[node].cost;
+    over = std::max<int64_t>(over, -problem.budgetBytes);
+    bool better = over <= 0 ? bestOver > 0 || cost < bestCost : over < bestOver;
+    if (better) {
+      bestOver = over;
+      bestCost = cost;
       best = std::move(whole);
     }
-    if (over <= 0)
+    if (over <= 0 && -over <= problem.budgetBytes / 400)
       break;
-    part->budgetBytes -=
-        std::max<int64_t>(int64_t(__int128(over) * kept / blocks), 1) + part->budgetBytes / 500;
+    int64_t share = int64_t(__int128(over) * kept / blocks);
+    part->budgetBytes -= share + (over > 0 ? part->budgetBytes / 1000 + 1 : 0);
   }
   return best;
 }
