@@ -92,7 +92,7 @@ def check_laws(page):
         for cell in cells:
             for path in re.findall(r"`([^`]+)`", cell):
                 file = SOURCE / path
-                if file.exists() and not re.search(rf"\b{label}(\b|_)", file.read_text()):
+                if file.exists() and not re.search(rf"(\b|_){label}(\b|_)", file.read_text()):
                     fault(page, f"expects the label {label} in {path}")
 
 

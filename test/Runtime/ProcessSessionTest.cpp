@@ -144,7 +144,9 @@ TEST(ProcessSession, F2_AnAbortEndsAllWithItsCause) {
     auto session = start(options, {.communicator = communicator});
     ASSERT_TRUE(session);
     session->initialize(1);
-    ASSERT_TRUE(communicator->barrier()); // every rank has started
+    // Rank 1 has met every rank before it aborts; another may hear of the abort still in there.
+    bool met = communicator->barrier();
+    ASSERT_TRUE(met || communicator->rank() != 1);
     if (communicator->rank() == 1)
       communicator->abort("rank 1: expects luck, got none");
     TinyBatch batch(options);
