@@ -184,8 +184,10 @@ class Processes(unittest.TestCase):
             self.assertEqual(job.processes[rank].wait(timeout=PATIENCE), 1)
         os.kill(job.pid(1), signal.SIGKILL)
         _, _, err = job.wait()
-        self.assertIn("expects rank 1 to take part in a collective, and waited 2 s in vain "
-                      "(--rank-timeout)", err)
+        # Stopped in the middle of its sends, rank 1 may have served one peer and not the other: that
+        # one is a collective ahead, and misses both.
+        self.assertRegex(err, r"expects (rank 1|ranks (0 and 1|1 and 2)) to take part in a collective, "
+                              r"and waited 2 s in vain \(--rank-timeout\)")
 
     def test_a_signal_to_one_rank_ends_all_after_the_step(self):
         job = Job(self.folder, "tcp", 2, [*self.endless, "--save", "weights.safetensors"])
