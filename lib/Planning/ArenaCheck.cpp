@@ -152,20 +152,6 @@ std::optional<std::string> checkOne(const Buffer &buffer) {
 
 } // namespace
 
-const char *name(Status status) {
-  switch (status) {
-  case Status::Optimal:
-    return "optimal";
-  case Status::Feasible:
-    return "feasible";
-  case Status::Infeasible:
-    return "infeasible";
-  case Status::Unknown:
-    break;
-  }
-  return "unknown";
-}
-
 std::optional<std::string> check(const Problem &problem) {
   if (!isPlain(problem)) {
     std::unordered_set<int64_t> ids;

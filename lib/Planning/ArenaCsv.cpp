@@ -7,43 +7,22 @@
 //===----------------------------------------------------------------------===//
 #include "zero/Planning/ArenaCsv.h"
 
+#include "CsvCells.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <unordered_map>
 
 namespace zero::planning::arena {
 namespace {
 
+using csv::Cell;
+using csv::quoted;
+using csv::split;
+
 enum Column { Id, Lower, Upper, Size, Alignment, Hint, Offset, Gaps, ColumnCount };
 constexpr std::array<std::string_view, ColumnCount> kNames = {
     "id", "lower", "upper", "size", "alignment", "hint", "offset", "gaps"};
-
-struct Cell {
-  std::string_view text;
-  int64_t line = 0, column = 0;
-};
-
-std::string at(int64_t line, int64_t column, const std::string &message) {
-  return std::to_string(line) + ":" + std::to_string(column) + ": " + message;
-}
-
-std::string at(const Cell &cell, const std::string &message) {
-  return at(cell.line, cell.column, message);
-}
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::vector<Cell> split(const Cell &whole, char separator) {
-  std::vector<Cell> cells;
-  size_t from = 0;
-  for (size_t to = 0; to != std::string_view::npos; from = to + 1) {
-    to = whole.text.find(separator, from);
-    size_t length = to == std::string_view::npos ? to : to - from;
-    cells.push_back({whole.text.substr(from, length), whole.line, whole.column + int64_t(from)});
-  }
-  return cells;
-}
 
 class Reader {
 public:
@@ -52,12 +31,13 @@ public:
 
 private:
   bool fail(const Cell &cell, const std::string &message) {
-    result.error = at(cell, message);
+    result.error = csv::at(cell, message);
     return false;
   }
   bool readHeader(const Cell &line);
   bool readRow(const Cell &line);
-  bool number(const Cell &cell, std::string_view what, int64_t least, int64_t &value);
+  bool number(const Cell &cell, std::string_view what, int64_t least, int64_t &value,
+              int64_t most = INT64_MAX);
   bool readGaps(const Cell &cell, Buffer &buffer);
   bool has(Column column) const { return position[column] >= 0; }
 
@@ -98,16 +78,10 @@ bool Reader::readHeader(const Cell &line) {
   return true;
 }
 
-bool Reader::number(const Cell &cell, std::string_view what, int64_t least, int64_t &value) {
-  const char *begin = cell.text.data(), *end = begin + cell.text.size();
-  auto [stop, error] = std::from_chars(begin, end, value);
-  std::string expected = "expects " + std::string(what) + " to be an integer of at least " +
-                         std::to_string(least) + ", got " + quoted(cell.text);
-  if (error == std::errc::result_out_of_range)
-    return fail(cell, expected + ", which does not fit in 63 bits");
-  if (error != std::errc() || stop != end || value < least)
-    return fail(cell, expected);
-  return true;
+bool Reader::number(const Cell &cell, std::string_view what, int64_t least, int64_t &value,
+                    int64_t most) {
+  result.error = csv::readNumber(cell, what, least, most, value);
+  return !result.error;
 }
 
 bool Reader::readGaps(const Cell &cell, Buffer &buffer) {
@@ -156,11 +130,8 @@ bool Reader::readRow(const Cell &line) {
   Buffer buffer;
   if (!number(cell(Id), "id", 0, buffer.id) || !number(cell(Lower), "lower", 0, buffer.lower) ||
       !number(cell(Upper), "upper", 0, buffer.upper) ||
-      !number(cell(Size), "size", 1, buffer.sizeBytes))
+      !number(cell(Size), "size", 1, buffer.sizeBytes, kMaxTotalBytes))
     return false;
-  if (buffer.sizeBytes > kMaxTotalBytes)
-    return fail(cell(Size), "expects size to be at most " + std::to_string(kMaxTotalBytes) +
-                                ", got " + quoted(cell(Size).text));
   if (__builtin_add_overflow(buffer.upper, inclusive, &buffer.upper))
     return fail(cell(Upper), "expects end below 2^63 - 1, got " + quoted(cell(Upper).text));
   if (buffer.lower >= buffer.upper)
@@ -170,14 +141,9 @@ bool Reader::readRow(const Cell &line) {
   if (!isNew)
     return fail(cell(Id), "expects an id of its own, got " + quoted(cell(Id).text) +
                               " as in line " + std::to_string(known->second));
-  if (given(Alignment)) {
-    if (!number(cell(Alignment), "alignment", 1, buffer.alignmentBytes))
-      return false;
-    if (buffer.alignmentBytes > kMaxTotalBytes)
-      return fail(cell(Alignment), "expects alignment to be at most " +
-                                       std::to_string(kMaxTotalBytes) + ", got " +
-                                       quoted(cell(Alignment).text));
-  }
+  if (given(Alignment) &&
+      !number(cell(Alignment), "alignment", 1, buffer.alignmentBytes, kMaxTotalBytes))
+    return false;
   int64_t value = 0;
   if (given(Hint)) {
     if (!number(cell(Hint), "hint", 0, value))
@@ -200,18 +166,9 @@ bool Reader::readRow(const Cell &line) {
 }
 
 CsvResult Reader::read() {
-  std::vector<Cell> lines;
-  for (Cell line : split({text, 1, 1}, '\n')) {
-    line.line = int64_t(lines.size()) + 1;
-    line.column = 1;
-    if (!line.text.empty() && line.text.back() == '\r')
-      line.text.remove_suffix(1);
-    lines.push_back(line);
-  }
-  while (!lines.empty() && lines.back().text.empty())
-    lines.pop_back();
+  std::vector<Cell> lines = csv::linesOf(text);
   if (lines.empty()) {
-    result.error = at(1, 1, "expects a header with id, lower, upper and size, got an empty file");
+    fail({}, "expects a header with id, lower, upper and size, got an empty file");
     return std::move(result);
   }
   bool good = readHeader(lines.front());
@@ -220,7 +177,7 @@ CsvResult Reader::read() {
   if (!good)
     return std::move(result);
   if (result.problem.buffers.empty()) {
-    result.error = at(int64_t(lines.size()) + 1, 1, "expects at least one buffer, got none");
+    fail({{}, int64_t(lines.size()) + 1}, "expects at least one buffer, got none");
     return std::move(result);
   }
   // The first row whose arrival the problem does not survive; checks of one row
@@ -238,7 +195,7 @@ CsvResult Reader::read() {
         good = middle;
       }
     }
-    result.error = at(int64_t(bad) + 1, 1, *message);
+    fail({{}, int64_t(bad) + 1}, *message);
   }
   return std::move(result);
 }

@@ -72,20 +72,6 @@ std::vector<int64_t> everyNodeOnce(const Problem &problem) {
 
 } // namespace
 
-const char *name(Status status) {
-  switch (status) {
-  case Status::Optimal:
-    return "optimal";
-  case Status::Feasible:
-    return "feasible";
-  case Status::Infeasible:
-    return "infeasible";
-  case Status::Unknown:
-    break;
-  }
-  return "unknown";
-}
-
 std::optional<std::string> check(const Problem &problem) {
   if (problem.nodes.empty())
     return "expects at least one node";

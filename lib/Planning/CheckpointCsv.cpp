@@ -5,35 +5,22 @@
 //===----------------------------------------------------------------------===//
 #include "zero/Planning/CheckpointCsv.h"
 
+#include "CsvCells.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <unordered_map>
 
 namespace zero::planning::checkpoint {
 namespace {
 
+using csv::Cell;
+using csv::quoted;
+using csv::split;
+
 enum Column { Id, Cost, Bytes, Backward, Inputs, ColumnCount };
 constexpr std::array<std::string_view, ColumnCount> kNames = {"id", "cost", "bytes", "backward",
                                                               "inputs"};
-
-struct Cell {
-  std::string_view text;
-  int64_t line = 0, column = 0;
-};
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::vector<Cell> split(const Cell &whole, char separator) {
-  std::vector<Cell> cells;
-  size_t from = 0;
-  for (size_t to = 0; to != std::string_view::npos; from = to + 1) {
-    to = whole.text.find(separator, from);
-    size_t length = to == std::string_view::npos ? to : to - from;
-    cells.push_back({whole.text.substr(from, length), whole.line, whole.column + int64_t(from)});
-  }
-  return cells;
-}
 
 class Reader {
 public:
@@ -42,7 +29,7 @@ public:
 
 private:
   bool fail(const Cell &cell, const std::string &message) {
-    result.error = std::to_string(cell.line) + ":" + std::to_string(cell.column) + ": " + message;
+    result.error = csv::at(cell, message);
     return false;
   }
   bool readHeader(const Cell &line);
@@ -84,18 +71,8 @@ bool Reader::readHeader(const Cell &line) {
 }
 
 bool Reader::number(const Cell &cell, std::string_view what, int64_t most, int64_t &value) {
-  const char *begin = cell.text.data(), *end = begin + cell.text.size();
-  auto [stop, error] = std::from_chars(begin, end, value);
-  std::string expected =
-      "expects " + std::string(what) + " to be an integer of at least 0, got " + quoted(cell.text);
-  if (error == std::errc::result_out_of_range)
-    return fail(cell, expected + ", which does not fit in 63 bits");
-  if (error != std::errc() || stop != end || value < 0)
-    return fail(cell, expected);
-  if (value > most)
-    return fail(cell, "expects " + std::string(what) + " to be at most " + std::to_string(most) +
-                          ", got " + quoted(cell.text));
-  return true;
+  result.error = csv::readNumber(cell, what, 0, most, value);
+  return !result.error;
 }
 
 bool Reader::count(const Cell &cell, std::string_view what, int64_t value, int64_t &total) {
@@ -152,25 +129,16 @@ bool Reader::readRow(const Cell &line) {
 }
 
 CsvResult Reader::read() {
-  std::vector<Cell> lines;
-  for (Cell line : split({text, 1, 1}, '\n')) {
-    line.line = int64_t(lines.size()) + 1;
-    line.column = 1;
-    if (!line.text.empty() && line.text.back() == '\r')
-      line.text.remove_suffix(1);
-    lines.push_back(line);
-  }
-  while (!lines.empty() && lines.back().text.empty())
-    lines.pop_back();
+  std::vector<Cell> lines = csv::linesOf(text);
   if (lines.empty()) {
-    fail({{}, 1, 1}, "expects a header with id, cost, bytes and inputs, got an empty file");
+    fail({}, "expects a header with id, cost, bytes and inputs, got an empty file");
     return std::move(result);
   }
   bool good = readHeader(lines.front());
   for (size_t i = 1; i < lines.size() && good; ++i)
     good = readRow(lines[i]);
   if (good && result.problem.nodes.empty())
-    fail({{}, int64_t(lines.size()) + 1, 1}, "expects at least one node, got none");
+    fail({{}, int64_t(lines.size()) + 1}, "expects at least one node, got none");
   return std::move(result);
 }
 

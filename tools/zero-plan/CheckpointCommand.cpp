@@ -8,15 +8,12 @@
 //===----------------------------------------------------------------------===//
 #include "CheckpointCommand.h"
 
+#include "Command.h"
 #include "zero/Planning/CheckpointCsv.h"
 #include "zero/Planning/PlotPlans.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -51,58 +48,14 @@ cl::opt<std::string> plot("plot", cl::sub(checkpointCommand), cl::cat(category),
 
 constexpr double kMovesPerSecond = 1e6;
 
-int fail(const llvm::Twine &message) {
-  llvm::errs() << message << "\n";
-  return 1;
-}
-
-int wrongFlag(const llvm::Twine &message) {
-  llvm::errs() << "zero-plan: " << message << "\n";
-  return 2;
-}
-
 /// Bytes, or a fraction of `peak`.
-bool readBudget(int64_t peak, int64_t &bytes) {
-  llvm::StringRef text = budget;
-  if (text.contains('.')) {
-    double fraction = 0;
-    if (!llvm::to_float(text, fraction) || !(fraction >= 0) || fraction > 1e6)
-      return false;
-    bytes = int64_t(fraction * double(peak));
-    return true;
-  }
-  int shift = text.consume_back("KiB")   ? 10
-              : text.consume_back("MiB") ? 20
-              : text.consume_back("GiB") ? 30
-                                         : 0;
-  if (!llvm::to_integer(text, bytes, 10) || bytes < 0 || bytes > (INT64_MAX >> shift))
-    return false;
-  bytes <<= shift;
-  return true;
-}
-
-int write(const std::string &path, const std::string &text) {
-  std::error_code error;
-  llvm::ToolOutputFile written(path, error, llvm::sys::fs::OF_None);
-  if (error)
-    return fail(path + ": error: " + error.message());
-  written.os() << text;
-  written.os().flush();
-  if (written.os().has_error()) {
-    error = written.os().error();
-    written.os().clear_error();
-    return fail(path + ": error: " + error.message());
-  }
-  written.keep();
-  return 0;
-}
-
-/// The picture under the name of its input.
-int writePlot(zero::planning::plot::Picture picture) {
-  picture.title = input == "-" ? "standard input" : llvm::sys::path::filename(input).str();
-  if (auto message = zero::planning::plot::check(picture))
-    return fail(input + ": error: cannot be drawn: " + *message);
-  return write(plot, zero::planning::plot::svg(picture));
+std::optional<int64_t> parseBudget(llvm::StringRef text, int64_t peak) {
+  if (!text.contains('.'))
+    return parseBytes(text);
+  double fraction = 0;
+  if (!llvm::to_float(text, fraction) || !(fraction >= 0) || fraction > 1e6)
+    return std::nullopt;
+  return int64_t(fraction * double(peak));
 }
 
 std::string ratio(int64_t part, int64_t whole) {
@@ -117,30 +70,27 @@ std::string ratio(int64_t part, int64_t whole) {
 void hideOtherCheckpointFlags() { cl::HideUnrelatedOptions(category, checkpointCommand); }
 
 int runCheckpoint() {
+  double limit = 0;
+  if (!readSeconds(seconds, limit) || !outputsDiffer(output, plot))
+    return 2;
   checkpoint::Options options;
-  if (seconds.getNumOccurrences()) {
-    double limit = 0;
-    if (!llvm::to_float(llvm::StringRef(seconds), limit) || !(limit > 0) || limit > 1e9)
-      return wrongFlag("expects --seconds to be a number above 0, got '" + seconds + "'");
+  if (limit > 0)
     options.moves = std::max<int64_t>(1, int64_t(limit * kMovesPerSecond));
-  }
-  if (!output.empty() && output == plot)
-    return wrongFlag("expects outputs of different names, got " + output + " for -o and --plot");
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
+  std::unique_ptr<llvm::MemoryBuffer> file = readInput(input);
   if (!file)
-    return fail(input + ": error: " + file.getError().message());
-  llvm::StringRef text = (*file)->getBuffer();
+    return 1;
+  llvm::StringRef text = file->getBuffer();
   checkpoint::CsvResult read = checkpoint::readCsv({text.data(), text.size()});
-  if (!read) {
-    auto [place, message] = llvm::StringRef(*read.error).split(": ");
-    return fail(input + ":" + place + ": error: " + message);
-  }
+  if (!read)
+    return failAt(input, *read.error);
   checkpoint::Problem &problem = read.problem;
   int64_t peak = basePeakBytes(problem), cost = baseCost(problem);
-  if (!readBudget(peak, problem.budgetBytes))
+  std::optional<int64_t> budgetBytes = parseBudget(budget, peak);
+  if (!budgetBytes)
     return wrongFlag("expects --budget to be a number of bytes, KiB, MiB or GiB, or a fraction "
                      "with a decimal point, got '" +
                      budget + "'");
+  problem.budgetBytes = *budgetBytes;
   checkpoint::Floor floor = floorOf(problem);
 
   auto begin = std::chrono::steady_clock::now();
@@ -166,7 +116,7 @@ int runCheckpoint() {
   if (!found)
     return 1;
   if (!plot.empty())
-    if (int code = writePlot(zero::planning::pictureOf(problem, plan)))
+    if (int code = writePlot(plot, input, zero::planning::pictureOf(problem, plan)))
       return code;
   return output.empty() ? 0 : write(output, writeCsv(problem, plan));
 }

@@ -23,6 +23,8 @@
 #ifndef ZERO_PLANNING_ARENA_H
 #define ZERO_PLANNING_ARENA_H
 
+#include "zero/Planning/Status.h"
+
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -69,14 +71,8 @@ struct Problem {
   std::optional<int64_t> capacityBytes = {}; ///< of each space; the first plan this low will do
 };
 
-enum class Status : uint8_t {
-  Optimal,    ///< the height is `provedBytes`
-  Feasible,   ///< within the capacity, if there is one
-  Infeasible, ///< no plan fits the capacity: `provedBytes` is above it
-  Unknown     ///< none was found, and none is ruled out
-};
-/// `optimal`, `feasible`, `infeasible` or `unknown`.
-const char *name(Status status);
+using planning::name;
+using planning::Status;
 
 struct SpacePlan {
   int64_t space = 0;

@@ -19,6 +19,8 @@
 #ifndef ZERO_PLANNING_CHECKPOINT_H
 #define ZERO_PLANNING_CHECKPOINT_H
 
+#include "zero/Planning/Status.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,14 +44,8 @@ struct Problem {
   int64_t budgetBytes = kMaxTotal;
 };
 
-enum class Status : uint8_t {
-  Optimal,    ///< the cost is the lower bound
-  Feasible,   ///< within the budget, above the bound
-  Infeasible, ///< no sequence fits: proved
-  Unknown     ///< none was found, and none is ruled out
-};
-/// `optimal`, `feasible`, `infeasible` or `unknown`.
-const char *name(Status status);
+using planning::name;
+using planning::Status;
 
 struct Plan {
   /// Indices of nodes in the order of their computations: each node at least once, first

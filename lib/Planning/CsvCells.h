@@ -1,0 +1,43 @@
+//===- CsvCells.h - cells that know where they stand -----------------------===//
+//
+// What the readers of CSV files share: lines, cells, numbers, and messages that
+// lead to the place.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ZERO_LIB_PLANNING_CSVCELLS_H
+#define ZERO_LIB_PLANNING_CSVCELLS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zero::planning::csv {
+
+/// Part of a text, and where it begins: both counted from 1, columns in bytes.
+struct Cell {
+  std::string_view text;
+  int64_t line = 1, column = 1;
+};
+
+/// `line:column: message`.
+std::string at(const Cell &cell, const std::string &message);
+
+/// 'text'
+std::string quoted(std::string_view text);
+
+/// The parts of `whole` between separators: one more than there are separators.
+std::vector<Cell> split(const Cell &whole, char separator);
+
+/// Without their ends, `\n` or `\r\n`; empty lines at the end of the text are none.
+std::vector<Cell> linesOf(std::string_view text);
+
+/// Puts the decimal integer of `cell` into `value`; otherwise says what is wrong, with its place.
+/// `what` names the number in the message; `least` is at least 0.
+std::optional<std::string> readNumber(const Cell &cell, std::string_view what, int64_t least,
+                                      int64_t most, int64_t &value);
+
+} // namespace zero::planning::csv
+
+#endif // ZERO_LIB_PLANNING_CSVCELLS_H

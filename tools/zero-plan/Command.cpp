@@ -1,0 +1,83 @@
+//===- Command.cpp - what zero-plan's subcommands share --------------------===//
+#include "Command.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+int fail(const llvm::Twine &message) {
+  llvm::errs() << message << "\n";
+  return 1;
+}
+
+int wrongFlag(const llvm::Twine &message) {
+  llvm::errs() << "zero-plan: " << message << "\n";
+  return 2;
+}
+
+int failAt(const std::string &input, llvm::StringRef error) {
+  auto [place, message] = error.split(": ");
+  return fail(input + ":" + place + ": error: " + message);
+}
+
+std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &input) {
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
+  if (file)
+    return std::move(*file);
+  fail(input + ": error: " + file.getError().message());
+  return nullptr;
+}
+
+std::optional<int64_t> parseBytes(llvm::StringRef text) {
+  int shift = text.consume_back("KiB")   ? 10
+              : text.consume_back("MiB") ? 20
+              : text.consume_back("GiB") ? 30
+                                         : 0;
+  int64_t number = 0;
+  if (!llvm::to_integer(text, number, 10) || number < 0 || number > (INT64_MAX >> shift))
+    return std::nullopt;
+  return number << shift;
+}
+
+bool readSeconds(const Flag &flag, double &value) {
+  if (!flag.getNumOccurrences() ||
+      (llvm::to_float(llvm::StringRef(flag), value) && value > 0 && value <= 1e9))
+    return true;
+  wrongFlag("expects --" + flag.ArgStr + " to be a number above 0, got '" + llvm::StringRef(flag) +
+            "'");
+  return false;
+}
+
+bool outputsDiffer(const Flag &output, const Flag &plot) {
+  if (output.empty() || output != plot)
+    return true;
+  wrongFlag("expects outputs of different names, got " + llvm::StringRef(output) +
+            " for -o and --plot");
+  return false;
+}
+
+int write(const std::string &path, const std::string &text) {
+  std::error_code error;
+  llvm::ToolOutputFile written(path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return fail(path + ": error: " + error.message());
+  written.os() << text;
+  written.os().flush();
+  if (written.os().has_error()) {
+    error = written.os().error();
+    written.os().clear_error();
+    return fail(path + ": error: " + error.message());
+  }
+  written.keep();
+  return 0;
+}
+
+int writePlot(const std::string &path, const std::string &input,
+              zero::planning::plot::Picture picture) {
+  picture.title = input == "-" ? "standard input" : llvm::sys::path::filename(input).str();
+  if (auto message = zero::planning::plot::check(picture))
+    return fail(input + ": error: cannot be drawn: " + *message);
+  return write(path, zero::planning::plot::svg(picture));
+}
