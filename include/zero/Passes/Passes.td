@@ -101,7 +101,8 @@ def PlaceCheckpointsPass : Pass<"zero-place-checkpoints", "::mlir::ModuleOp"> {
 
     - `none` keeps everything.
     - `every-block` keeps what enters a block, that is a layer, and runs everything else that backward
-      reads again. Blocks are found by the period of equal kernels in forward.
+      reads again. Blocks are found by the period of kernels in forward that are equal up to the
+      sites of their dropouts.
     - `min-cut` repeats only elementwise and row kernels, where that keeps fewer bytes.
     - `budget` finds the cheapest computations that keep activations within `memory-budget` bytes.
 

@@ -62,8 +62,10 @@ struct JointGraph {
 /// Runs of forward launches [begin, end) that repeat: a model's layers. One is found by the period
 /// of equal kernels, so that it does not matter who wrote the graph and how: the period whose
 /// repetitions cover most launches, the shortest of several; then again in what lies before and
-/// behind. Where a layer begins is where fewest bytes cross from launches before to ones behind,
-/// the earliest of several. O(launches²).
+/// behind. Kernels are equal that differ in the sites of their dropouts alone. Where a layer begins
+/// is where fewest bytes cross from launches before to ones behind, the earliest of several. The
+/// first and the last may be broken off, down to half a layer, and where nothing repeats in full
+/// one layer and half of another are enough. O(launches²).
 std::vector<std::pair<int64_t, int64_t>> findBlocks(const JointGraph &graph);
 
 using Sequence = std::vector<int64_t>;
