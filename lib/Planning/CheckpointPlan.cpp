@@ -1,7 +1,8 @@
 //===- CheckpointPlan.cpp - from a budget to a plan ------------------------===//
 //
 // Small problems are solved exactly. For others the covering programme gives a lower
-// bound and a place to begin, annealing the plan; where none is found, the search
+// bound and a place to begin, annealing the plan; chains have an exact programme of
+// their own, and the better of the two plans wins. Where none is found, the search
 // backwards proves that there is none, or gives one to begin with.
 //
 // Cost must not rise with the budget. A plan for less memory is a plan for more, so
@@ -12,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "CheckpointAnneal.h"
 #include "CheckpointBound.h"
+#include "CheckpointChain.h"
 #include "CheckpointExact.h"
 #include "CheckpointPeriods.h"
 #include "CheckpointReach.h"
@@ -132,6 +134,8 @@ Outcome solve(const Problem &problem, const Options &options) {
     }
   outcome.found =
       anneal(graph, bound.found ? sequenceOf(graph, bound.evicted) : everyNodeOnce(graph), anneals);
+  if (outcome.found.cost > bound.cost)
+    keepCheaper(outcome.found, chainPlan(graph, outcome.found.cost));
   if (!outcome.found.computations.empty())
     return outcome;
   Reach reached = reach(graph, options.reachSteps);
