@@ -8,7 +8,8 @@
 // Cost must not rise with the budget. A plan for less memory is a plan for more, so
 // next to the budget itself a few rungs below it are looked at: fixed budgets, the
 // same for all. Rungs whose lower bound is no less than the cost in hand cannot do
-// better, nor can those below them.
+// better, nor can those below them. Over several budgets at once each plan is held
+// against that of the budget before, which leaves nothing to chance.
 //
 //===----------------------------------------------------------------------===//
 #include "CheckpointAnneal.h"
@@ -209,6 +210,37 @@ Plan plan(const Problem &problem, const Options &options) {
   result.peakBytes = *std::max_element(live.begin(), live.end());
   result.status = result.cost == result.lowerBoundCost ? Status::Optimal : Status::Feasible;
   return result;
+}
+
+std::vector<Plan> planOver(const Problem &problem, const std::vector<int64_t> &budgets,
+                           const Options &options) {
+  std::vector<size_t> order(budgets.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return budgets[a] != budgets[b] ? budgets[a] < budgets[b] : a < b;
+  });
+  std::vector<Plan> plans(budgets.size());
+  Problem here = problem;
+  const Plan *before = nullptr; // the last that was found, and the cheapest
+  for (size_t k : order) {
+    here.budgetBytes = budgets[k];
+    plans[k] = plan(here, options);
+    if (before && (plans[k].computations.empty() || before->cost < plans[k].cost)) {
+      int64_t bound = std::min(plans[k].lowerBoundCost, before->cost);
+      plans[k] = *before;
+      plans[k].lowerBoundCost = bound;
+    }
+    if (!plans[k].computations.empty())
+      before = &plans[k];
+  }
+  int64_t bound = 0;
+  for (size_t i = order.size(); i-- > 0;) {
+    Plan &plan = plans[order[i]];
+    bound = plan.lowerBoundCost = std::max(plan.lowerBoundCost, bound);
+    if (!plan.computations.empty())
+      plan.status = plan.cost == bound ? Status::Optimal : Status::Feasible;
+  }
+  return plans;
 }
 
 } // namespace zero::planning::checkpoint

@@ -147,23 +147,98 @@ Problem layers(int64_t count) {
   return problem;
 }
 
-TEST(Checkpoint, CostNeverRisesWithTheBudgetAndPeakNeverPassesIt) {
-  Problem problem = layers(12);
-  Options options;
-  options.moves = 20'000;
-  int64_t floor = floorOf(problem).bytes, peak = basePeakBytes(problem), last = INT64_MAX;
-  for (int64_t k = 0; k < 20; ++k) {
-    problem.budgetBytes = floor + (peak - floor) * k / 19;
-    Plan found = plan(problem, options);
-    ASSERT_EQ(verify(problem, found), std::nullopt);
-    if (found.computations.empty())
-      continue;
-    EXPECT_LE(found.peakBytes, problem.budgetBytes);
-    EXPECT_LE(found.cost, last) << k;
-    EXPECT_LE(found.lowerBoundCost, found.cost);
-    last = found.cost;
+/// A network of `count` convolutions whose values shrink on the way as VGG16's do; backward reads
+/// each one's input and output.
+Problem shrinkingChain(int64_t count) {
+  Problem problem;
+  auto &nodes = problem.nodes;
+  for (int64_t i = 0; i < count; ++i)
+    nodes.push_back({i, 100 + 37 * (i % 5), int64_t(4096) >> (i / 3), false, {}});
+  for (int64_t i = 1; i < count; ++i)
+    nodes[i].inputs = {i - 1};
+  for (int64_t i = count; i < 2 * count; ++i) {
+    int64_t of = 2 * count - 1 - i;
+    nodes.push_back({i, 2 * nodes[of].cost, nodes[of].bytes, true, {of}});
+    if (of > 0)
+      nodes.back().inputs.push_back(of - 1);
+    if (i > count)
+      nodes.back().inputs.push_back(i - 1);
   }
-  EXPECT_EQ(last, baseCost(problem));
+  return problem;
+}
+
+/// Blocks of an attention and a feed-forward part around a residual stream, forward and backward;
+/// every backward node reads the forward values that its gradient needs.
+Problem smallTransformer(int64_t blocks) {
+  Problem problem;
+  auto &nodes = problem.nodes;
+  auto add = [&](int64_t cost, int64_t bytes, bool backward, std::vector<int64_t> inputs) {
+    nodes.push_back({int64_t(nodes.size()), cost, bytes, backward, std::move(inputs)});
+    return int64_t(nodes.size()) - 1;
+  };
+  struct Block {
+    int64_t in, norm, qkv, mixed, middle, wide;
+  };
+  std::vector<Block> kept;
+  int64_t stream = add(1, 8, false, {});
+  for (int64_t k = 0; k < blocks; ++k) {
+    Block block{stream, 0, 0, 0, 0, 0};
+    block.norm = add(1, 8, false, {stream});
+    block.qkv = add(24, 24, false, {block.norm});
+    block.mixed = add(16, 8, false, {block.qkv});
+    block.middle = add(9, 8, false, {stream, block.mixed});
+    block.wide = add(33, 32, false, {block.middle});
+    stream = add(33, 8, false, {block.middle, block.wide});
+    kept.push_back(block);
+  }
+  int64_t gradient = add(1, 8, true, {stream});
+  for (int64_t k = blocks - 1; k >= 0; --k) {
+    const Block &block = kept[k];
+    int64_t wide = add(66, 32, true, {gradient, block.wide});
+    int64_t middle = add(66, 8, true, {gradient, wide, block.middle});
+    int64_t qkv = add(40, 24, true, {middle, block.qkv, block.mixed});
+    gradient = add(50, 8, true, {middle, qkv, block.norm, block.in});
+  }
+  return problem;
+}
+
+TEST(Checkpoint, CostNeverRisesWithTheBudgetAndPeakNeverPassesIt) {
+  std::mt19937 random(6);
+  for (const Problem &base : {layers(12), shrinkingChain(12), smallTransformer(4),
+                              randomProblem(random, 30), randomProblem(random, 45)}) {
+    int64_t floor = floorOf(base).bytes, peak = basePeakBytes(base);
+    std::vector<int64_t> budgets;
+    for (int64_t k = 0; k < 20; ++k)
+      budgets.push_back(floor + (peak - floor) * (k * 7 % 20) / 19); // in no order
+    Options options;
+    options.moves = 4'000; // so few that searches differ in luck
+    options.branches = 50;
+    options.reachSteps = 20'000;
+    std::vector<Plan> plans = planOver(base, budgets, options);
+    ASSERT_EQ(plans.size(), budgets.size());
+    int64_t found = 0, recomputed = 0;
+    for (size_t a = 0; a < plans.size(); ++a) {
+      Problem problem = base;
+      problem.budgetBytes = budgets[a];
+      ASSERT_EQ(verify(problem, plans[a]), std::nullopt);
+      if (!plans[a].computations.empty()) {
+        ++found;
+        recomputed += plans[a].cost > baseCost(base);
+        EXPECT_LE(plans[a].peakBytes, budgets[a]);
+      }
+      for (size_t b = 0; b < plans.size(); ++b) {
+        if (budgets[a] > budgets[b])
+          continue;
+        EXPECT_GE(plans[a].lowerBoundCost, plans[b].lowerBoundCost);
+        if (plans[a].computations.empty())
+          continue;
+        EXPECT_FALSE(plans[b].computations.empty());
+        EXPECT_GE(plans[a].cost, plans[b].cost);
+      }
+    }
+    EXPECT_GE(found, 8);
+    EXPECT_GE(recomputed, 4);
+  }
 }
 
 TEST(Checkpoint, SameProblemSamePlan) {
@@ -217,6 +292,97 @@ TEST(CheckpointVerify, RejectsMutatedPlans) {
       rejects([&](Plan &p) { std::swap(p.computations[i], p.computations[i + 1]); });
   }
   problem.budgetBytes = good.peakBytes - 1;
+  EXPECT_NE(verify(problem, good), std::nullopt);
+}
+
+/// Of each kind of mutation every place, on a plan with dozens of recomputations.
+TEST(CheckpointVerify, RejectsEveryMutationOfALargerPlan) {
+  Problem problem = smallTransformer(5);
+  auto size = int64_t(problem.nodes.size());
+  problem.budgetBytes = (2 * basePeakBytes(problem) + 3 * floorOf(problem).bytes) / 5;
+  Options options;
+  options.moves = 20'000;
+  options.branches = 100;
+  const Plan good = plan(problem, options);
+  ASSERT_EQ(verify(problem, good), std::nullopt);
+  auto length = int64_t(good.computations.size());
+  ASSERT_GE(length, size + 8);
+
+  // As a mutant of `computations` that claims its own cost and peak: only the rules are left.
+  auto honest = [&](Plan bad) {
+    std::vector<bool> there(size, false);
+    bad.cost = 0;
+    bool findsInputs = true;
+    for (int64_t node : bad.computations) {
+      for (int64_t input : problem.nodes[node].inputs)
+        findsInputs &= there[input];
+      there[node] = true;
+      bad.cost += problem.nodes[node].cost;
+    }
+    if (findsInputs) {
+      std::vector<int64_t> live = liveBytes(problem, bad.computations);
+      bad.peakBytes = *std::max_element(live.begin(), live.end());
+    }
+    bad.lowerBoundCost = baseCost(problem);
+    bad.status = bad.cost == bad.lowerBoundCost ? Status::Optimal : Status::Feasible;
+    return bad;
+  };
+  EXPECT_EQ(verify(problem, honest(good)), std::nullopt);
+
+  std::vector<bool> seen(size, false);
+  int64_t dropped = 0, needed = 0, firsts = 0, swapped = 0;
+  for (int64_t i = 0; i < length; ++i) {
+    int64_t node = good.computations[i];
+    Plan bad = good;
+    bad.computations.erase(bad.computations.begin() + i);
+    EXPECT_NE(verify(problem, bad), std::nullopt) << "dropped " << i;
+    if (!seen[node]) {
+      // The next recomputation, if any, is then the first, and late.
+      EXPECT_NE(verify(problem, honest(bad)), std::nullopt) << "missing first " << i;
+      ++firsts;
+    } else {
+      // A plan all the same where the value may stay instead, and never one beyond the budget.
+      ++dropped;
+      Plan other = honest(bad);
+      EXPECT_EQ(verify(problem, other).has_value(), other.peakBytes > problem.budgetBytes) << i;
+      needed += other.peakBytes > problem.budgetBytes;
+    }
+    if (i + 1 < length && !seen[node] && good.computations[i + 1] == node + 1) {
+      bad = good;
+      std::swap(bad.computations[i], bad.computations[i + 1]);
+      EXPECT_NE(verify(problem, honest(bad)), std::nullopt) << "swapped " << i;
+      ++swapped;
+    }
+    for (int64_t unknown : {int64_t(-1), size, INT64_MAX, INT64_MIN}) {
+      bad = good;
+      bad.computations[i] = unknown;
+      EXPECT_NE(verify(problem, bad), std::nullopt) << "unknown " << i;
+    }
+    seen[node] = true;
+  }
+  EXPECT_EQ(firsts, size);
+  EXPECT_EQ(dropped, length - size);
+  EXPECT_GE(needed, 4);
+  EXPECT_GE(swapped, size / 2);
+
+  // A lifetime stretched: the last computation reads one more value, alive since it was last made.
+  int64_t stretched = 0;
+  for (int64_t value = 0; value + 1 < size; ++value) {
+    Problem other = problem;
+    std::vector<int64_t> &inputs = other.nodes.back().inputs;
+    if (std::find(inputs.begin(), inputs.end(), value) != inputs.end())
+      continue;
+    inputs.push_back(value);
+    std::vector<int64_t> live = liveBytes(other, good.computations);
+    Plan bad = good;
+    bad.peakBytes = *std::max_element(live.begin(), live.end());
+    EXPECT_EQ(verify(other, bad).has_value(), bad.peakBytes > problem.budgetBytes) << value;
+    stretched += bad.peakBytes > problem.budgetBytes;
+  }
+  EXPECT_GE(stretched, 2);
+  problem.budgetBytes = good.peakBytes;
+  EXPECT_EQ(verify(problem, good), std::nullopt);
+  --problem.budgetBytes;
   EXPECT_NE(verify(problem, good), std::nullopt);
 }
 

@@ -87,6 +87,12 @@ Floor floorOf(const Problem &problem);
 /// Needs a problem that `check` accepts. Deterministic.
 Plan plan(const Problem &problem, const Options &options = {});
 
+/// A plan for each of `budgets`, in their order, `problem`'s own left aside. Of two budgets the larger
+/// one's plan never costs more, whatever the search finds: a plan for less memory is one for more.
+/// Nor is its lower bound higher.
+std::vector<Plan> planOver(const Problem &problem, const std::vector<int64_t> &budgets,
+                           const Options &options = {});
+
 /// What is wrong with `plan`, or nothing. Recomputes everything from its arguments, without a line
 /// of the planner: that every computation finds its inputs, order, cost, peak, budget, status.
 /// Whether a claimed bound is one it cannot tell: an optimal plan whose bound is its cost is
