@@ -3,11 +3,14 @@
 
 FOLDER holds the CSV files of Checkmate's and Moccasin's graphs, which are published under the GPL
 and not part of this project. Prints a row for each graph and budget: cost ratio, lower bound,
-status, seconds, and the best ratio known before.
+status, seconds, and the best ratio known before; then joint graphs of transformers, generated.
+Seconds are those of the planner's processor time. `--transformer BLOCKS` writes such a graph.
 """
 import pathlib
+import resource
 import subprocess
 import sys
+import tempfile
 
 KNOWN = {
     "VGG16_256_train": {".9": 1.019677},
@@ -18,10 +21,86 @@ KNOWN = {
     "random_layered_n250": {".9": 1.009039, ".8": 1.042606},
 }
 
+TRANSFORMERS = {82: [".5"], 312: [".5", ".3"], 3125: [".5", ".3"]}
+
+
+def transformer(blocks, hidden=1024, tokens=2048, heads=16):
+    """The joint graph of a transformer: forward blocks of 14 nodes, backward ones of 18."""
+    rows = []
+
+    def add(cost, size, backward, *inputs):
+        rows.append((len(rows), max(1, cost), size, backward, sorted(set(inputs))))
+        return len(rows) - 1
+
+    h, t = hidden, tokens  # costs in operations, values of 2 bytes, weight gradients of 4
+    unit, product, scores = 2 * h * t, 2 * h * h * t, 2 * h * t * t
+
+    def weight(inner):
+        return 4 * h * inner
+
+    x, saved = add(t * h, unit, 0), []
+    for _ in range(blocks):
+        norm1 = add(8 * t * h, unit, 0, x)
+        q, k, v = (add(product, unit, 0, norm1) for _ in range(3))
+        dots = add(scores, 2 * heads * t * t, 0, q, k)
+        soft = add(5 * heads * t * t, 2 * heads * t * t, 0, dots)
+        mixed = add(scores, unit, 0, soft, v)
+        out = add(product, unit, 0, mixed)
+        y = add(t * h, unit, 0, x, out)
+        norm2 = add(8 * t * h, unit, 0, y)
+        up = add(4 * product, 4 * unit, 0, norm2)
+        act = add(8 * 4 * t * h, 4 * unit, 0, up)
+        down = add(4 * product, unit, 0, act)
+        z = add(t * h, unit, 0, y, down)
+        saved.append((x, norm1, q, k, v, soft, mixed, y, norm2, up, act))
+        x = z
+    g = add(t * h, unit, 1, x)
+    for x, norm1, q, k, v, soft, mixed, y, norm2, up, act in reversed(saved):
+        add(4 * product, weight(4 * h), 1, g, act)
+        dact = add(4 * product, 4 * unit, 1, g)
+        dup = add(8 * 4 * t * h, 4 * unit, 1, dact, up)
+        add(4 * product, weight(4 * h), 1, dup, norm2)
+        dnorm2 = add(4 * product, unit, 1, dup)
+        dy = add(12 * t * h, unit, 1, dnorm2, y, g)
+        add(product, weight(h), 1, dy, mixed)
+        dmixed = add(product, unit, 1, dy)
+        dsoft = add(scores, 2 * heads * t * t, 1, dmixed, v)
+        dv = add(scores, unit, 1, dmixed, soft)
+        ddots = add(5 * heads * t * t, 2 * heads * t * t, 1, dsoft, soft)
+        dq = add(scores, unit, 1, ddots, k)
+        dk = add(scores, unit, 1, ddots, q)
+        for grad in (dq, dk, dv):
+            add(product, weight(h), 1, grad, norm1)
+        dnorm1 = add(3 * product, unit, 1, dq, dk, dv)
+        g = add(12 * t * h, unit, 1, dnorm1, x, dy)
+    return rows
+
+
+def csv(rows):
+    lines = [f"{id},{cost},{size},{backward},{' '.join(map(str, inputs))}"
+             for id, cost, size, backward, inputs in rows]
+    return "\n".join(["id,cost,bytes,backward,inputs"] + lines) + "\n"
+
+
+def measure(tool, name, path, budget, known):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    run = subprocess.run([tool, "checkpoint", str(path), "--budget", "0" + budget],
+                         capture_output=True, text=True)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    fields = dict(line.split(None, 1) for line in run.stdout.splitlines()
+                  if len(line.split(None, 1)) == 2 and not line.startswith("base"))
+    if "ratio" not in fields:
+        sys.exit(run.stderr.strip())
+    print(f"| {name} {budget} | {fields['ratio']} | {fields['bound']} | {fields['status']} | "
+          f"{seconds:.2f} | {known} |", flush=True)
+
 
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__.splitlines()[0])
+    if sys.argv[1] == "--transformer":
+        sys.stdout.write(csv(transformer(int(sys.argv[2]))))
+        return
     folder = pathlib.Path(sys.argv[1])
     tool = sys.argv[2] if len(sys.argv) > 2 else str(
         pathlib.Path(__file__).resolve().parent.parent / "build/bin/zero-plan")
@@ -29,14 +108,14 @@ def main():
     print("|---|---|---|---|---|---|")
     for graph, budgets in KNOWN.items():
         for budget, known in budgets.items():
-            run = subprocess.run([tool, "checkpoint", str(folder / f"{graph}.csv"), "--budget",
-                                  "0" + budget], capture_output=True, text=True)
-            fields = dict(line.split(None, 1) for line in run.stdout.splitlines()
-                          if len(line.split(None, 1)) == 2 and not line.startswith("base"))
-            if "ratio" not in fields:
-                sys.exit(run.stderr.strip())
-            print(f"| {graph} {budget} | {fields['ratio']} | {fields['bound']} | "
-                  f"{fields['status']} | {fields['seconds']} | {known:.6f} |", flush=True)
+            measure(tool, graph, folder / f"{graph}.csv", budget, f"{known:.6f}")
+    for blocks, budgets in TRANSFORMERS.items():
+        rows = transformer(blocks)
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write(csv(rows))
+            file.flush()
+            for budget in budgets:
+                measure(tool, f"transformer of {len(rows)} nodes", file.name, budget, "")
 
 
 if __name__ == "__main__":

@@ -25,17 +25,22 @@
 namespace zero::planning::checkpoint {
 namespace {
 
-constexpr int32_t kRungs = 20, kRungsBelow = 1;
+using Wide = __int128;
+constexpr int32_t kRungs = 20;
+/// How many rungs below are looked at, and in graphs whose searches are short.
+constexpr size_t kRungsBelow = 1, kRungsBelowSmall = 3, kSmall = 128;
 
 constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000;
 /// Periodic problems of more nodes than kDirect are solved for about kShortNodes nodes.
-constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 150'000;
-constexpr int32_t kSharings = 3;
+constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 80'000;
+constexpr int64_t kBranchesOfLarge = 20;
+constexpr int32_t kSharings = 6;
 
 struct Outcome {
   Found found;
   int64_t bound = 0;
   bool infeasible = false;
+  bool isStretched = false; ///< from equal blocks solved once
 };
 
 std::vector<int32_t> everyNodeOnce(const Graph &graph) {
@@ -44,7 +49,15 @@ std::vector<int32_t> everyNodeOnce(const Graph &graph) {
   return order;
 }
 
-Outcome solve(const Problem &problem, const Options &options);
+Outcome solve(const Problem &problem, const Options &options,
+              const std::optional<Bound> &known = {});
+
+/// Of large graphs the first few branches raise the bound, and the others take long.
+Bound boundOf(const Graph &graph, const Options &options) {
+  int64_t branches =
+      graph.size > kDirect ? std::min(options.branches, kBranchesOfLarge) : options.branches;
+  return coveringBound(graph, branches, kMaxTotal);
+}
 
 void keepCheaper(Found &found, Found other) {
   if (other.cost < found.cost)
@@ -74,39 +87,48 @@ std::vector<int32_t> fromPeriods(const Problem &problem, const Options &options)
   int64_t peak = basePeakBytes(problem), partPeak = basePeakBytes(*part);
   int64_t perBlock = (peak - partPeak) / removed;
   int64_t outside = peak - blocks * perBlock;
-  part->budgetBytes = outside + int64_t(__int128(problem.budgetBytes - outside) * kept / blocks);
+  part->budgetBytes = outside + int64_t(Wide(problem.budgetBytes - outside) * kept / blocks);
   Options quick = options;
   quick.moves = std::min(options.moves, kMovesForPart);
   // Bytes that only one block at a time takes don't grow with the blocks, and what does is known
   // once a plan is stretched: what the whole leaves or lacks is shared out, and the part planned
-  // again.
+  // again, between the budgets that proved too loose and too tight.
   std::vector<int32_t> best;
   int64_t bestOver = kMaxTotal, bestCost = kMaxTotal;
+  int64_t loose = 0, overOfLoose = 0, tight = 0, overOfTight = 0; // 0: none yet
   for (int32_t tries = 0; tries < kSharings && part->budgetBytes > 0; ++tries) {
     Outcome outcome = solve(*part, quick);
-    if (outcome.found.computations.empty())
-      break;
-    std::vector<int32_t> whole = stretched(problem, *periods, kept, outcome.found.computations);
-    std::vector<int64_t> live = liveBytes(problem, {whole.begin(), whole.end()});
-    int64_t over = *std::max_element(live.begin(), live.end()) - problem.budgetBytes, cost = 0;
-    for (int32_t node : whole)
-      cost += problem.nodes[node].cost;
-    over = std::max<int64_t>(over, -problem.budgetBytes);
-    bool better = over <= 0 ? bestOver > 0 || cost < bestCost : over < bestOver;
-    if (better) {
-      bestOver = over;
-      bestCost = cost;
-      best = std::move(whole);
+    int64_t over = -problem.budgetBytes, cost = 0; // no plan at all: too tight
+    if (!outcome.found.computations.empty()) {
+      std::vector<int32_t> whole = stretched(problem, *periods, kept, outcome.found.computations);
+      std::vector<int64_t> live = liveBytes(problem, {whole.begin(), whole.end()});
+      over += *std::max_element(live.begin(), live.end());
+      for (int32_t node : whole)
+        cost += problem.nodes[node].cost;
+      bool better = over <= 0 ? bestOver > 0 || cost < bestCost : over < bestOver;
+      if (better) {
+        bestOver = over;
+        bestCost = cost;
+        best = std::move(whole);
+      }
     }
     if (over <= 0 && -over <= problem.budgetBytes / 400)
       break;
-    int64_t share = int64_t(__int128(over) * kept / blocks);
-    part->budgetBytes -= share + (over > 0 ? part->budgetBytes / 1000 + 1 : 0);
+    (over > 0 ? loose : tight) = part->budgetBytes;
+    (over > 0 ? overOfLoose : overOfTight) = over;
+    if (loose && tight) {
+      Wide width = loose - tight;
+      Wide step = width * -overOfTight / (overOfLoose - overOfTight);
+      part->budgetBytes = tight + int64_t(std::clamp(step, width / 6, width - width / 6));
+    } else {
+      int64_t share = int64_t(Wide(over) * kept / blocks);
+      part->budgetBytes -= share + (over > 0 ? part->budgetBytes / 1000 + 1 : 0);
+    }
   }
   return best;
 }
 
-Outcome solve(const Problem &problem, const Options &options) {
+Outcome solve(const Problem &problem, const Options &options, const std::optional<Bound> &known) {
   Graph graph(problem);
   Outcome outcome;
   outcome.bound = graph.baseCost;
@@ -116,7 +138,7 @@ Outcome solve(const Problem &problem, const Options &options) {
     outcome.bound = outcome.infeasible ? graph.baseCost : outcome.found.cost;
     return outcome;
   }
-  Bound bound = coveringBound(graph, options.branches, kMaxTotal);
+  Bound bound = known ? *known : boundOf(graph, options);
   outcome.bound = bound.cost;
   if (bound.infeasible) {
     outcome.infeasible = true;
@@ -130,7 +152,8 @@ Outcome solve(const Problem &problem, const Options &options) {
     if (std::vector<int32_t> start = fromPeriods(problem, options); !start.empty()) {
       anneals.startIsGood = true;
       outcome.found = anneal(graph, start, anneals);
-      if (!outcome.found.computations.empty())
+      outcome.isStretched = !outcome.found.computations.empty();
+      if (outcome.isStretched)
         return outcome;
     }
   outcome.found =
@@ -162,8 +185,8 @@ std::vector<int64_t> rungsBelow(const Problem &problem, int64_t floor) {
   std::erase_if(rungs, [&](int64_t rung) { return rung < floor || rung >= problem.budgetBytes; });
   std::sort(rungs.begin(), rungs.end(), std::greater<>());
   rungs.erase(std::unique(rungs.begin(), rungs.end()), rungs.end());
-  if (rungs.size() > kRungsBelow)
-    rungs.resize(kRungsBelow);
+  size_t most = problem.nodes.size() <= kSmall ? kRungsBelowSmall : kRungsBelow;
+  rungs.resize(std::min(rungs.size(), most));
   return rungs;
 }
 
@@ -185,15 +208,16 @@ Plan plan(const Problem &problem, const Options &options) {
   } else {
     outcome = solve(problem, options);
     Problem tighter = problem;
-    if (!outcome.infeasible)
+    if (!outcome.infeasible && !outcome.isStretched)
       for (int64_t rung : rungsBelow(problem, floor.bytes)) {
         if (outcome.found.cost <= outcome.bound)
           break;
         tighter.budgetBytes = rung;
         Graph graph(tighter);
-        if (coveringBound(graph, options.branches, kMaxTotal).cost >= outcome.found.cost)
+        Bound bound = boundOf(graph, options);
+        if (bound.cost >= outcome.found.cost)
           break;
-        Outcome lower = solve(tighter, options);
+        Outcome lower = solve(tighter, options, bound);
         if (lower.infeasible)
           break;
         keepCheaper(outcome.found, std::move(lower.found));

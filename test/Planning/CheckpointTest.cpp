@@ -259,6 +259,25 @@ TEST(Checkpoint, ManyEqualLayersFit) {
   EXPECT_FALSE(found.computations.empty());
 }
 
+/// 400 blocks are too many for the moves, so what is cheap there is the plan of a few, stretched:
+/// of the same share as that of 40 blocks, which are planned as they are.
+TEST(Checkpoint, ManyEqualBlocksAreAsCheapAsAFew) {
+  double shares[2];
+  for (int64_t few : {0, 1}) {
+    Problem problem = smallTransformer(few ? 40 : 400);
+    problem.budgetBytes = basePeakBytes(problem) / 2;
+    Options options;
+    options.moves = few ? 200'000 : 30'000;
+    options.branches = 50;
+    Plan found = plan(problem, options);
+    ASSERT_EQ(verify(problem, found), std::nullopt);
+    ASSERT_FALSE(found.computations.empty());
+    shares[few] = double(found.cost) / double(baseCost(problem));
+  }
+  EXPECT_GT(shares[1], 1.05);
+  EXPECT_LE(shares[0], shares[1] * 1.01);
+}
+
 TEST(CheckpointVerify, RejectsMutatedPlans) {
   Problem problem = valley();
   problem.budgetBytes = 18; // 4 bytes less than 21 at x, and one value is computed again
