@@ -114,6 +114,30 @@ TEST(ZeroPlan, PlotsThePlan) {
   std::remove(svg.c_str());
 }
 
+/// a 1 byte; b 4 bytes from a; c 1 byte from b; d 1 byte from a and c. With 6 bytes each is
+/// computed once, at cost 10; with 5 a is computed again, at cost 1; b takes 5 with its input.
+TEST(ZeroPlan, CheckpointPrintsARowForEachBudget) {
+  std::string file =
+      written("budgets.csv", "id,cost,bytes,inputs\n10,1,1,\n11,2,4,10\n12,3,1,11\n13,4,1,10 12\n");
+  Outcome outcome = zeroPlan("checkpoint " + file + " --budget 6,5,1.0");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.text, "base peak 6\nfloor     5\nbudget peak ratio bound status\n"
+                          "6 6 1.000000 1.000000 optimal\n"
+                          "5 5 1.100000 1.100000 optimal\n"
+                          "6 6 1.000000 1.000000 optimal\n");
+  outcome = zeroPlan("checkpoint " + file + " --budget 5,4");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(has(outcome, "5 5 1.100000 1.100000 optimal\n4 - - 1.100000 infeasible\n"))
+      << outcome.text;
+  outcome = zeroPlan("checkpoint " + file + " --budget 5,x");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(has(outcome, "got 'x'")) << outcome.text;
+  outcome = zeroPlan("checkpoint " + file + " --budget 5,6 -o " + path("none.csv"));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.text, "zero-plan: expects one --budget with -o and --plot, got 2\n");
+  std::remove(file.c_str());
+}
+
 TEST(ZeroPlan, WrongFlagsAreTwo) {
   std::string file = written("flags.csv", kThree);
   for (const char *flags : {"", "arena", "checkpoint x.csv", "arena x.csv y.csv", "--stage 3"})

@@ -33,7 +33,8 @@ cl::opt<std::string>
     budget("budget", cl::Required, cl::sub(checkpointCommand), cl::cat(category),
            cl::value_desc("bytes or fraction"),
            cl::desc("Most bytes live at once; takes KiB, MiB, GiB; with a decimal point, a "
-                    "fraction of the peak without recomputation"));
+                    "fraction of the peak without recomputation. Several with commas between: a "
+                    "row for each, and cost never rises with the budget"));
 cl::opt<std::string>
     seconds("seconds", cl::sub(checkpointCommand), cl::cat(category), cl::value_desc("number"),
             cl::desc("About how long to look, at most: counted in moves of which a usual machine "
@@ -65,6 +66,30 @@ std::string ratio(int64_t part, int64_t whole) {
   return text;
 }
 
+/// A row for each budget; 1 where one of them has no plan.
+int runOver(const checkpoint::Problem &problem, const std::vector<int64_t> &budgets,
+            const checkpoint::Options &options) {
+  std::vector<checkpoint::Plan> plans = planOver(problem, budgets, options);
+  int64_t cost = baseCost(problem);
+  bool allFound = true;
+  llvm::outs() << "base peak " << basePeakBytes(problem) << "\n"
+               << "floor     " << floorOf(problem).bytes << "\n"
+               << "budget peak ratio bound status\n";
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const checkpoint::Plan &plan = plans[i];
+    checkpoint::Problem within = problem;
+    within.budgetBytes = budgets[i];
+    if (auto message = checkpoint::verify(within, plan))
+      return fail(input + ": error: the plan fails its check: " + *message);
+    bool found = !plan.computations.empty();
+    allFound &= found;
+    llvm::outs() << budgets[i] << " " << (found ? std::to_string(plan.peakBytes) : "-") << " "
+                 << (found ? ratio(plan.cost, cost) : "-") << " "
+                 << ratio(plan.lowerBoundCost, cost) << " " << name(plan.status) << "\n";
+  }
+  return allFound ? 0 : 1;
+}
+
 } // namespace
 
 void hideOtherCheckpointFlags() { cl::HideUnrelatedOptions(category, checkpointCommand); }
@@ -85,12 +110,22 @@ int runCheckpoint() {
     return failAt(input, *read.error);
   checkpoint::Problem &problem = read.problem;
   int64_t peak = basePeakBytes(problem), cost = baseCost(problem);
-  std::optional<int64_t> budgetBytes = parseBudget(budget, peak);
-  if (!budgetBytes)
-    return wrongFlag("expects --budget to be a number of bytes, KiB, MiB or GiB, or a fraction "
-                     "with a decimal point, got '" +
-                     budget + "'");
-  problem.budgetBytes = *budgetBytes;
+  std::vector<int64_t> budgets;
+  for (llvm::StringRef text : llvm::split(llvm::StringRef(budget), ',')) {
+    std::optional<int64_t> bytes = parseBudget(text, peak);
+    if (!bytes)
+      return wrongFlag("expects --budget to be a number of bytes, KiB, MiB or GiB, or a fraction "
+                       "with a decimal point, got '" +
+                       text + "'");
+    budgets.push_back(*bytes);
+  }
+  if (budgets.size() > 1) {
+    if (!output.empty() || !plot.empty())
+      return wrongFlag("expects one --budget with -o and --plot, got " +
+                       llvm::Twine(budgets.size()));
+    return runOver(problem, budgets, options);
+  }
+  problem.budgetBytes = budgets.front();
   checkpoint::Floor floor = floorOf(problem);
 
   auto begin = std::chrono::steady_clock::now();
