@@ -11,6 +11,7 @@
 #include "IndexRanges.h"
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
+#include "zero/Passes/ForwardFunction.h"
 #include "zero/Passes/KernelDescriptors.h"
 #include "zero/Passes/Lifetimes.h"
 #include "zero/Passes/Views.h"
@@ -211,7 +212,7 @@ private:
     segment.name = op.getSymName().str();
     segment.times = op.getTimes();
     segment.role =
-        op.getSymName() == "eval" ? zrt::SegmentRole::Evaluation : zrt::SegmentRole::Step;
+        op.getSymName() == kEvalName ? zrt::SegmentRole::Evaluation : zrt::SegmentRole::Step;
     for (BlockArgument arg : op.getBody().front().getArguments()) {
       auto type = cast<RankedTensorType>(arg.getType());
       zrt::Input input;

@@ -4,6 +4,7 @@
 
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
+#include "zero/Passes/ForwardFunction.h"
 #include "zero/Passes/Lifetimes.h"
 #include "zero/Passes/Recompute.h"
 #include "zero/Runtime/Layout.h"
@@ -46,7 +47,7 @@ public:
     report.paddingBytes =
         static_cast<int64_t>(arena.getPersistent()) - states - report.controlBytes;
     for (auto segment : module.getOps<ir::SegmentOp>()) {
-      if (segment.getSymName() != "eval") // what a step sends
+      if (segment.getSymName() != kEvalName) // what a step sends
         countCommunication(segment);
       if (segment.getSymName() == "micro_step")
         countFlops(segment);

@@ -2,6 +2,7 @@
 
 #include "zero/Trainer/Trainer.h"
 
+#include "zero/Passes/ForwardFunction.h"
 #include "zero/Trainer/Agreement.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -18,8 +19,7 @@ using namespace training;
 
 namespace {
 
-constexpr llvm::StringLiteral kCountSegment = "count", kMicroStepSegment = "micro_step",
-                              kEvalSegment = "eval";
+constexpr llvm::StringLiteral kCountSegment = "count", kMicroStepSegment = "micro_step";
 
 BatchType batchType(zrt::ElementType type) {
   return type == zrt::ElementType::i32   ? BatchType::I32
@@ -203,7 +203,7 @@ llvm::Error Trainer::openHeldOut(const TrainOptions &options) {
   if (options.evalData.empty())
     return llvm::Error::success();
   const zrt::Program &program = ranks->program();
-  if (!program.findSegment(kEvalSegment))
+  if (!program.findSegment(kEvalName))
     return inputError(options.evalData, "expects a model before level sharded, or with a segment "
                                         "@eval, to evaluate (--eval-data)");
   llvm::Expected<std::unique_ptr<DataSet>> opened =
@@ -228,7 +228,7 @@ llvm::Expected<std::optional<double>> Trainer::evaluate() {
   if (!heldOut)
     return std::nullopt;
   const zrt::Program &program = ranks->program();
-  const zrt::Segment *eval = program.findSegment(kEvalSegment);
+  const zrt::Segment *eval = program.findSegment(kEvalName);
   size_t segment = static_cast<size_t>(eval - program.segments.data());
   double lossSum = 0.0;
   int64_t labels = 0;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
+#include "ExpectSame.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -43,17 +43,6 @@ void expectGoldenAtAllStages(const std::string &name) {
 
 TEST(GoldenPrecision, N3_Gpt2InBF16) { expectGoldenAtAllStages("gpt2-bf16"); }
 TEST(GoldenPrecision, N3_Gpt2InF16) { expectGoldenAtAllStages("gpt2-f16"); }
-
-void expectSame(const Outcome &outcome, const Outcome &first) {
-  ASSERT_EQ(outcome.error, "");
-  EXPECT_EQ(firstDifference(outcome.weights, first.weights), "");
-  ASSERT_EQ(outcome.records.size(), first.records.size());
-  for (size_t i = 0; i < first.records.size(); ++i) {
-    EXPECT_EQ(outcome.records[i].loss, first.records[i].loss) << "step " << i;
-    EXPECT_EQ(outcome.records[i].gradNorm, first.records[i].gradNorm) << "step " << i;
-    EXPECT_EQ(outcome.records[i].skipped, first.records[i].skipped) << "step " << i;
-  }
-}
 
 // Smaller than most parameters, and larger than the model.
 constexpr int64_t kBucketBytes[] = {64, 1 << 20};

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
+#include "ExpectSame.h"
 
 #include "zero/Training/Safetensors.h"
 
@@ -21,16 +21,6 @@ using namespace zero::training;
 namespace {
 
 constexpr const char *kPolicies[] = {"every-block", "min-cut"};
-
-void expectSame(const Outcome &outcome, const Outcome &first) {
-  ASSERT_EQ(outcome.error, "");
-  EXPECT_EQ(firstDifference(outcome.weights, first.weights), "");
-  ASSERT_EQ(outcome.records.size(), first.records.size());
-  for (size_t i = 0; i < first.records.size(); ++i) {
-    EXPECT_EQ(outcome.records[i].loss, first.records[i].loss) << "step " << i;
-    EXPECT_EQ(outcome.records[i].gradNorm, first.records[i].gradNorm) << "step " << i;
-  }
-}
 
 // Every policy at every stage, read through poison and through canonicalize and cse after every
 // pass, which must not merge what runs again with what ran. The trainer holds the traffic of a step

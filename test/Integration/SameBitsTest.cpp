@@ -1,6 +1,6 @@
 //===- SameBitsTest.cpp - one result at every stage and bucket size (N1) ----===//
 
-#include "Cases.h"
+#include "ExpectSame.h"
 
 #include <gtest/gtest.h>
 
@@ -11,16 +11,6 @@ namespace {
 
 // Smaller than most parameters, a few parameters, and larger than the model.
 constexpr int64_t kBucketBytes[] = {64, 4 << 10, 1 << 20, 1 << 30};
-
-void expectSame(const Outcome &outcome, const Outcome &first) {
-  ASSERT_EQ(outcome.error, "");
-  EXPECT_EQ(firstDifference(outcome.weights, first.weights), "");
-  ASSERT_EQ(outcome.records.size(), first.records.size());
-  for (size_t i = 0; i < first.records.size(); ++i) {
-    EXPECT_EQ(outcome.records[i].loss, first.records[i].loss) << "step " << i;
-    EXPECT_EQ(outcome.records[i].gradNorm, first.records[i].gradNorm) << "step " << i;
-  }
-}
 
 // With one micro-step all stages sum the same numbers in the same order.
 void expectSameAtAllStages(const std::string &name, int64_t ranks, int64_t steps) {

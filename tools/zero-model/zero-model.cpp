@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../common/OwnFlags.h"
 #include "ModelFlags.h"
 
 #include "zero/Models/Models.h"
@@ -100,22 +101,11 @@ static int run() {
   return write(**module);
 }
 
-/// LLVM's shared library brings hundreds of flags of its own, which would be taken and ignored.
-static void dropForeignFlags() {
-  llvm::SmallVector<cl::Option *> foreign;
-  for (auto &[name, option] : cl::getRegisteredOptions())
-    if (llvm::none_of(option->Categories, [](cl::OptionCategory *category) {
-          return category == &graphFlags || isModelCategory(category) ||
-                 category->getName() == "Generic Options"; // --help, --version
-        }))
-      foreign.push_back(option);
-  for (cl::Option *option : foreign)
-    option->removeArgument();
-}
-
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  dropForeignFlags();
+  tools::dropForeignFlags([](const cl::OptionCategory *category) {
+    return category == &graphFlags || isModelCategory(category);
+  });
   std::string errors;
   llvm::raw_string_ostream stream(errors);
   if (!cl::ParseCommandLineOptions(

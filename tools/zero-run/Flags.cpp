@@ -5,33 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../common/OwnFlags.h"
 #include "FlagText.h"
-
-#include "llvm/ADT/SmallVector.h"
 
 namespace zero::run {
 
-namespace {
-
-/// LLVM's shared library brings hundreds of flags of its own, which would be taken and ignored.
-void dropForeignFlags() {
-  llvm::SmallVector<cl::Option *> foreign;
-  for (auto &[name, option] : cl::getRegisteredOptions())
-    if (llvm::none_of(option->Categories, [](cl::OptionCategory *category) {
-          return llvm::is_contained({&modelFlags(), &parallelFlags(), &trainingFlags(),
-                                     &outputFlags(), &debugFlags()},
-                                    category) ||
-                 category->getName() == "Generic Options"; // --help, --version
-        }))
-      foreign.push_back(option);
-  for (cl::Option *option : foreign)
-    option->removeArgument();
-}
-
-} // namespace
-
 llvm::Expected<Flags> parseFlags(int argc, char **argv) {
-  dropForeignFlags();
+  tools::dropForeignFlags([](const cl::OptionCategory *category) {
+    return llvm::is_contained(
+        {&modelFlags(), &parallelFlags(), &trainingFlags(), &outputFlags(), &debugFlags()},
+        category);
+  });
   std::string errors;
   llvm::raw_string_ostream stream(errors);
   if (!cl::ParseCommandLineOptions(

@@ -32,6 +32,26 @@ static LogicalResult checkNorm(MaybeLocation location, ArrayRef<RankedTensorType
                  "a positive, finite eps, got ", eps.convertToDouble()); // (C2)
 }
 
+/// Of dy (or x), the weight, and the other of the two: shaped as the rows.
+static LogicalResult inferGradInput(MaybeLocation location, ValueRange operands, const APFloat &eps,
+                                    SmallVectorImpl<Type> &inferred) {
+  FailureOr<TensorTypes> types = operandTypes(location, operands);
+  if (failed(types) || failed(checkNorm(location, {(*types)[0], (*types)[2]}, (*types)[1], eps)))
+    return failure();
+  inferred.push_back(types->front());
+  return success();
+}
+
+/// Of two arrays of rows: as long as a row.
+static LogicalResult inferGradWeight(MaybeLocation location, ValueRange operands,
+                                     const APFloat &eps, SmallVectorImpl<Type> &inferred) {
+  FailureOr<TensorTypes> types = operandTypes(location, operands);
+  if (failed(types) || failed(checkNorm(location, *types, {}, eps)))
+    return failure();
+  RankedTensorType input = types->front();
+  return addResult(location, input.getShape().take_back(), input.getElementType(), inferred);
+}
+
 NN_INFER(LayerNormOp) {
   FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
   if (failed(types) ||
@@ -44,22 +64,13 @@ NN_INFER(LayerNormOp) {
 NN_KERNEL(LayerNormOp, KernelFamily::Row, countFlops(getResult(), 7))
 
 NN_INFER(LayerNormGradInputOp) {
-  FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
-  if (failed(types) ||
-      failed(checkNorm(location, {(*types)[0], (*types)[2]}, (*types)[1], adaptor.getEps())))
-    return failure();
-  inferred.push_back(types->front());
-  return success();
+  return inferGradInput(location, adaptor.getOperands(), adaptor.getEps(), inferred);
 }
 // normalised x 5, dy · weight 1, its mean 1, its mean with x 2, combined 4
 NN_KERNEL(LayerNormGradInputOp, KernelFamily::Row, countFlops(getResult(), 13))
 
 NN_INFER(LayerNormGradWeightOp) {
-  FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
-  if (failed(types) || failed(checkNorm(location, *types, {}, adaptor.getEps())))
-    return failure();
-  RankedTensorType input = types->front();
-  return addResult(location, input.getShape().take_back(), input.getElementType(), inferred);
+  return inferGradWeight(location, adaptor.getOperands(), adaptor.getEps(), inferred);
 }
 // normalised x 5, times dy 1, summed 1
 NN_KERNEL(LayerNormGradWeightOp, KernelFamily::Column, countFlops(getInput(), 7))
@@ -75,22 +86,13 @@ NN_INFER(RmsNormOp) {
 NN_KERNEL(RmsNormOp, KernelFamily::Row, countFlops(getResult(), 4))
 
 NN_INFER(RmsNormGradInputOp) {
-  FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
-  if (failed(types) ||
-      failed(checkNorm(location, {(*types)[0], (*types)[2]}, (*types)[1], adaptor.getEps())))
-    return failure();
-  inferred.push_back(types->front());
-  return success();
+  return inferGradInput(location, adaptor.getOperands(), adaptor.getEps(), inferred);
 }
 // normalised x 3, dy · weight 1, its mean with x 2, combined 3
 NN_KERNEL(RmsNormGradInputOp, KernelFamily::Row, countFlops(getResult(), 9))
 
 NN_INFER(RmsNormGradWeightOp) {
-  FailureOr<TensorTypes> types = operandTypes(location, adaptor.getOperands());
-  if (failed(types) || failed(checkNorm(location, *types, {}, adaptor.getEps())))
-    return failure();
-  RankedTensorType input = types->front();
-  return addResult(location, input.getShape().take_back(), input.getElementType(), inferred);
+  return inferGradWeight(location, adaptor.getOperands(), adaptor.getEps(), inferred);
 }
 // normalised x 3, times dy 1, summed 1
 NN_KERNEL(RmsNormGradWeightOp, KernelFamily::Column, countFlops(getInput(), 5))

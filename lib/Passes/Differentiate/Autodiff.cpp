@@ -183,7 +183,8 @@ private:
     if (forward.getName() == kJointName)
       return forward.emitError("expects a graph that is not differentiated, got @joint");
     for (auto param : getOperation().getOps<nn::ParamOp>())
-      if (StringRef name = param.getSymName(); name == kJointName || name == kCountName || name == kEvalName)
+      if (StringRef name = param.getSymName();
+          is_contained({kJointName, kCountName, kEvalName}, name))
         return param.emitError() << "expects a symbol of another name than @" << name
                                  << ", which the schedule uses";
     return success();

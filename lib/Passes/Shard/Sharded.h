@@ -14,6 +14,7 @@
 #include "zero/Dialect/NN/NN.h"
 #include "zero/Dialect/Zero/Config.h"
 #include "zero/Dialect/Zero/Zero.h"
+#include "zero/Passes/ForwardFunction.h"
 #include "zero/Planning/Buckets.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -24,7 +25,7 @@ namespace zero {
 inline constexpr llvm::StringLiteral kMicroStepSegment = "micro_step";
 inline constexpr llvm::StringLiteral kUpdateSegment = "update";
 inline constexpr llvm::StringLiteral kCountSegment = "count";
-inline constexpr llvm::StringLiteral kEvalSegment = "eval"; // where there is an @eval
+inline constexpr llvm::StringLiteral kEvalSegment = kEvalName; // where there is an @eval
 // Segments and cells are symbols of one table, so that the cell of @count has another name.
 inline constexpr llvm::StringLiteral kCountCell = "label_count";
 inline constexpr llvm::StringLiteral kLossCell = "loss";

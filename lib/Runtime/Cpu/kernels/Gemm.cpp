@@ -76,17 +76,12 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands<T,
 template <typename T, typename R>
 void multiplyRange(const GemmDesc &desc, const GemmPlan &plan, const Operands<T, R> &of, Range m,
                    Range n, const Buffers &buffers) {
-  for (int64_t j0 = n.begin; j0 < n.end; j0 += plan.nBlock)
-    for (int64_t i0 = m.begin; i0 < m.end; i0 += plan.mBlock) {
-      const Block block{i0, j0, smaller(plan.mBlock, m.end - i0), smaller(plan.nBlock, n.end - j0)};
-      for (int64_t kIndex = 0; kIndex < plan.kBlocks; ++kIndex) {
-        const int64_t k0 = kIndex * plan.kBlock;
-        if (plan.kBlocks > 1 || i0 == m.begin)
-          packRight(of.b + k0 * desc.bRow + j0 * desc.bCol, desc.bRow, desc.bCol,
-                    smaller(plan.kBlock, desc.k - k0), block.columns, buffers.right, plan.depth);
-        multiplyBlock(desc, plan, of, block, kIndex, buffers);
-      }
-    }
+  auto packPanel = [&](const T *panel, int64_t columns, int64_t depth) {
+    packRight(panel, desc.bRow, desc.bCol, depth, columns, buffers.right, plan.depth);
+  };
+  forEachBlock(desc, plan, of, m, n, packPanel, [&](const Block &block, int64_t kIndex) {
+    multiplyBlock(desc, plan, of, block, kIndex, buffers);
+  });
 }
 
 template <typename T, typename R>

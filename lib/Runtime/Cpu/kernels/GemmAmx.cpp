@@ -183,18 +183,13 @@ void multiplyBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands<Bf
 template <typename R>
 void multiplyRange(const GemmDesc &desc, const GemmPlan &plan, const Operands<Bf16, R> &of, Range m,
                    Range n, const Buffers &buffers) {
-  for (int64_t j0 = n.begin; j0 < n.end; j0 += plan.nBlock)
-    for (int64_t i0 = m.begin; i0 < m.end; i0 += plan.mBlock) {
-      const Block block{i0, j0, smaller(plan.mBlock, m.end - i0), smaller(plan.nBlock, n.end - j0)};
-      for (int64_t kIndex = 0; kIndex < plan.kBlocks; ++kIndex) {
-        const int64_t k0 = kIndex * plan.kBlock;
-        if (plan.kBlocks > 1 || i0 == m.begin)
-          pack(of.b + k0 * desc.bRow + j0 * desc.bCol, desc.bCol, desc.bRow, block.columns,
-               smaller(plan.kBlock, desc.k - k0), false, buffers.right,
-               plan.kBlock * kPairTile / 2);
-        multiplyBlock(desc, plan, of, block, kIndex, buffers);
-      }
-    }
+  auto packPanel = [&](const Bf16 *panel, int64_t columns, int64_t depth) {
+    pack(panel, desc.bCol, desc.bRow, columns, depth, false, buffers.right,
+         plan.kBlock * kPairTile / 2);
+  };
+  forEachBlock(desc, plan, of, m, n, packPanel, [&](const Block &block, int64_t kIndex) {
+    multiplyBlock(desc, plan, of, block, kIndex, buffers);
+  });
 }
 
 /// All eight tile registers with 16 rows of 64 bytes, while it lives.

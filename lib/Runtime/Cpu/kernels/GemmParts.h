@@ -10,6 +10,7 @@
 
 #include "Elementary.h"
 #include "Parts.h"
+#include "Plan.h"
 #include "Types.h"
 
 namespace zrt::ZRT_ISA {
@@ -73,6 +74,24 @@ static void forEachOfBatch(const GemmDesc &desc, const Operands<T, R> &of, Range
       at.residual += b * desc.residualBatch;
     body(at);
   }
+}
+
+/// Blocks of C in rows `m` and columns `n`: packPanel(panel of B, columns, depth) where the packed
+/// panel changes, then multiply(block, number of the depth block).
+template <typename T, typename R, typename PackPanel, typename Multiply>
+static void forEachBlock(const GemmDesc &desc, const GemmPlan &plan, const Operands<T, R> &of,
+                         Range m, Range n, PackPanel &&packPanel, Multiply &&multiply) {
+  for (int64_t j0 = n.begin; j0 < n.end; j0 += plan.nBlock)
+    for (int64_t i0 = m.begin; i0 < m.end; i0 += plan.mBlock) {
+      const Block block{i0, j0, smaller(plan.mBlock, m.end - i0), smaller(plan.nBlock, n.end - j0)};
+      for (int64_t kIndex = 0; kIndex < plan.kBlocks; ++kIndex) {
+        const int64_t k0 = kIndex * plan.kBlock;
+        if (plan.kBlocks > 1 || i0 == m.begin)
+          packPanel(of.b + k0 * desc.bRow + j0 * desc.bCol, block.columns,
+                    smaller(plan.kBlock, desc.k - k0));
+        multiply(block, kIndex);
+      }
+    }
 }
 
 /// A piece of a matrix, seen as lines of contiguous elements.
