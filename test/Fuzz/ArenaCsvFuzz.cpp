@@ -1,0 +1,37 @@
+//===- ArenaCsvFuzz.cpp - any text as an arena problem ---------------------===//
+//
+// A text is refused at a place inside it, or read as a problem that `check` accepts and that
+// survives being written and read again.
+//
+//===----------------------------------------------------------------------===//
+#include "Require.h"
+#include "zero/Planning/ArenaCsv.h"
+
+#include <algorithm>
+
+using namespace zero::fuzz;
+using namespace zero::planning::arena;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char *>(data), size);
+  const CsvResult first = readCsv(text);
+  if (!first) {
+    // A row that is missing is expected on the line behind the text.
+    const int64_t lines = 2 + std::count(text.begin(), text.end(), '\n');
+    char *end = nullptr;
+    const int64_t line = std::strtoll(first.error->c_str(), &end, 10);
+    require(*end == ':' && line >= 1 && line <= lines,
+            "an error at a line of the text or behind it, got " + *first.error);
+    const int64_t column = std::strtoll(end + 1, &end, 10);
+    require(*end == ':' && column >= 1 && column <= int64_t(size) + 1,
+            "an error at a column of the text, got " + *first.error);
+    return 0;
+  }
+  require(!check(first.problem), "a problem that check accepts");
+  const std::string written = writeCsv(first.problem);
+  const CsvResult second = readCsv(written);
+  require(bool(second), "its own text to be read, got " + second.error.value_or(""));
+  require(second.problem.buffers.size() == first.problem.buffers.size(), "all buffers again");
+  require(writeCsv(second.problem) == written, "the same text again");
+  return 0;
+}
