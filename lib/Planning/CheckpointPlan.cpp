@@ -190,9 +190,7 @@ std::vector<int64_t> rungsBelow(const Problem &problem, int64_t floor) {
   return rungs;
 }
 
-} // namespace
-
-Plan plan(const Problem &problem, const Options &options) {
+Plan planAt(const Problem &problem, const Options &options, bool looksBelow) {
   Plan result;
   Floor floor = floorOf(problem);
   result.lowerBoundCost = baseCost(problem);
@@ -208,7 +206,7 @@ Plan plan(const Problem &problem, const Options &options) {
   } else {
     outcome = solve(problem, options);
     Problem tighter = problem;
-    if (!outcome.infeasible && !outcome.isStretched)
+    if (looksBelow && !outcome.infeasible && !outcome.isStretched)
       for (int64_t rung : rungsBelow(problem, floor.bytes)) {
         if (outcome.found.cost <= outcome.bound)
           break;
@@ -236,6 +234,10 @@ Plan plan(const Problem &problem, const Options &options) {
   return result;
 }
 
+} // namespace
+
+Plan plan(const Problem &problem, const Options &options) { return planAt(problem, options, true); }
+
 std::vector<Plan> planOver(const Problem &problem, const std::vector<int64_t> &budgets,
                            const Options &options) {
   std::vector<size_t> order(budgets.size());
@@ -248,7 +250,7 @@ std::vector<Plan> planOver(const Problem &problem, const std::vector<int64_t> &b
   const Plan *before = nullptr; // the last that was found, and the cheapest
   for (size_t k : order) {
     here.budgetBytes = budgets[k];
-    plans[k] = plan(here, options);
+    plans[k] = planAt(here, options, false); // the budgets themselves are rungs
     if (before && (plans[k].computations.empty() || before->cost < plans[k].cost)) {
       int64_t bound = std::min(plans[k].lowerBoundCost, before->cost);
       plans[k] = *before;
