@@ -17,12 +17,16 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <thread>
+#include <tuple>
 
 namespace zero::planning::arena {
 namespace {
 
 using Fit = HoleTree::Fit;
+
+constexpr int64_t kNoHeight = std::numeric_limits<int64_t>::max();
 
 /// Best fit by size looks at all holes for this many steps, and after that at those
 /// within kNearTop times the buffer's size below the top: where thousands are
@@ -31,12 +35,28 @@ using Fit = HoleTree::Fit;
 constexpr int64_t kFullSteps = 120'000'000;
 constexpr int64_t kNearTop = 64;
 
+/// Buffers of the order whose nodes, and lists, are brought into the cache in advance.
+constexpr int64_t kCachedSections = 16384;
+constexpr size_t kNodesAhead = 8, kListsAhead = 4;
+
 } // namespace
 
 Portfolio::Portfolio(const Problem &problem, const Timeline &timeline, int64_t threads)
     : problem(problem), timeline(timeline) {
-  for (int64_t i = 0; i < std::max<int64_t>(threads, 1); ++i)
-    trees.push_back(std::make_unique<HoleTree>(timeline.sections));
+  // Offsets are sums of sizes rounded up to alignments, from 0 or a fixed offset.
+  unit = 0;
+  int64_t peak = 0;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer &buffer = problem.buffers[i];
+    unit = std::gcd(std::gcd(unit, timeline.items[i].size),
+                    std::gcd(buffer.alignmentBytes, buffer.fixedOffset.value_or(0)));
+    peak = std::max(peak, timeline.items[i].peakLoad);
+    if (buffer.alignmentBytes != timeline.unit)
+      oneAlignment = false;
+  }
+  unit = std::max<int64_t>(unit, 1);
+  trees.resize(std::max<int64_t>(threads, 1));
+  makeTrees(/*narrowOnes=*/peak / unit < HoleTree::kNarrowTop / 2);
   Order persistent;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
@@ -51,15 +71,22 @@ Portfolio::Portfolio(const Problem &problem, const Timeline &timeline, int64_t t
 
 Portfolio::~Portfolio() = default;
 
+void Portfolio::makeTrees(bool narrowOnes) {
+  narrow = narrowOnes;
+  for (std::unique_ptr<HoleTree> &tree : trees)
+    tree = makeHoleTree(timeline.sections, timeline.stretchList, narrow);
+}
+
 Portfolio::Order Portfolio::makeOrder(const Recipe &recipe) {
   struct Entry {
     int64_t first, second;
     int32_t begin, end;
-    int32_t item;
+    int32_t place; // in `transient`: lower, then id
   };
   std::vector<Entry> entries;
   entries.reserve(transient.size());
-  for (int32_t i : transient) {
+  for (size_t place = 0; place < transient.size(); ++place) {
+    int32_t i = transient[place];
     const Timeline::Item &item = timeline.items[i];
     std::span<const Stretch> stretches = timeline.stretches(i);
     bool early = recipe.peakFirst && item.atPeak;
@@ -99,20 +126,16 @@ Portfolio::Order Portfolio::makeOrder(const Recipe &recipe) {
     int32_t begin = stretches.front().first, end = stretches.back().last;
     if (recipe.mirrored)
       std::tie(begin, end) = std::pair(-end, -begin);
-    entries.push_back({-first, -second, begin, end, i});
+    entries.push_back({-first, -second, begin, end, int32_t(place)});
   }
-  // Ties go by the order of `transient`: lower, then id.
-  std::vector<int32_t> place(problem.buffers.size());
-  for (size_t i = 0; i < transient.size(); ++i)
-    place[transient[i]] = int32_t(i);
-  std::sort(entries.begin(), entries.end(), [&](const Entry &a, const Entry &b) {
-    return std::tie(a.first, a.second, a.begin, a.end, place[a.item]) <
-           std::tie(b.first, b.second, b.begin, b.end, place[b.item]);
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return std::tie(a.first, a.second, a.begin, a.end, a.place) <
+           std::tie(b.first, b.second, b.begin, b.end, b.place);
   });
   Order order;
   order.reserve(entries.size());
   for (const Entry &entry : entries)
-    order.push_back(entry.item);
+    order.push_back(transient[entry.place]);
   return order;
 }
 
@@ -124,31 +147,43 @@ void Portfolio::attempt(HoleTree &tree, const Order &order, Fit fit, int64_t lim
   result.offsets.resize(problem.buffers.size());
   result.placed = 0;
   result.height = 0;
-  auto place = [&](int32_t i, Fit how) {
-    const Buffer &buffer = problem.buffers[i];
-    int64_t size = timeline.items[i].size;
-    std::optional<int64_t> offset = buffer.fixedOffset;
+  int64_t top = limit / unit;
+  if (narrow)
+    top = std::min(top, HoleTree::kNarrowTop);
+  auto place = [&](int32_t i, std::optional<int64_t> offset, Fit how) {
+    int64_t size = timeline.items[i].size / unit;
+    std::span<const Stretch> stretches = timeline.stretches(i);
     int64_t depth = HoleTree::kAllHoles;
     if (tree.steps() - before > fullSteps && size < HoleTree::kAllHoles / kNearTop)
       depth = kNearTop * size;
-    if (!offset)
-      offset = tree.find(timeline.stretches(i), size, buffer.alignmentBytes, limit, how, depth);
-    if (!offset)
+    if (!offset) {
+      int64_t alignment = oneAlignment ? timeline.unit : problem.buffers[i].alignmentBytes;
+      offset = tree.find(stretches, size, alignment / unit, top, how, depth);
+    }
+    if (!offset || *offset > top - size)
       return false;
-    result.offsets[i] = *offset;
-    result.height = std::max(result.height, *offset + size);
-    tree.take(timeline.stretches(i), *offset, *offset + size);
+    result.offsets[i] = *offset * unit;
+    result.height = std::max(result.height, (*offset + size) * unit);
+    tree.take(stretches, *offset, *offset + size);
     return true;
   };
   bool fits = true;
-  for (size_t i = 0; i < pinned.size() && fits; ++i)
-    fits = place(pinned[i], Fit::Lowest);
+  for (size_t i = 0; i < pinned.size() && fits; ++i) {
+    std::optional<int64_t> offset = problem.buffers[pinned[i]].fixedOffset;
+    fits = place(pinned[i], offset ? std::optional(*offset / unit) : std::nullopt, Fit::Lowest);
+  }
+  // The tree of a small problem stays in the cache.
+  bool isLarge = timeline.sections > kCachedSections;
   for (size_t i = 0; i < order.size() && fits; ++i) {
-    fits = place(order[i], fit);
+    if (isLarge && i + kNodesAhead < order.size()) {
+      tree.prefetchNodes(timeline.stretches(order[i + kNodesAhead]).front());
+      tree.prefetchLists(timeline.stretches(order[i + kListsAhead]).front());
+    }
+    fits = place(order[i], std::nullopt, fit);
     result.placed += fits;
   }
   if (!fits)
-    result.height = std::numeric_limits<int64_t>::max();
+    result.height = kNoHeight;
   result.steps = tree.steps() - before;
 }
 
@@ -174,6 +209,11 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
                 members[k].attempt);
       });
     attempt(*trees[0], members[0].order, recipes[next].fit, limit, kFullSteps, members[0].attempt);
+    if (best.offsets.empty() && narrow && members[0].attempt.height == kNoHeight) {
+      // Much higher than the bound: there is always a first packing.
+      makeTrees(/*narrowOnes=*/false);
+      continue;
+    }
     for (std::thread &helper : helpers)
       helper.join();
     for (size_t k = 0; k < together; ++k, ++next) {

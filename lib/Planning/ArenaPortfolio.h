@@ -48,6 +48,7 @@ private:
     int64_t steps = 0;
   };
 
+  void makeTrees(bool narrowOnes);
   Order makeOrder(const Recipe &recipe);
   void attempt(HoleTree &tree, const Order &order, HoleTree::Fit fit, int64_t limit,
                int64_t fullSteps, Attempt &result) const;
@@ -56,8 +57,11 @@ private:
 
   const Problem &problem;
   const Timeline &timeline;
-  Order pinned;    // fixed, then persistent ones: placed before all others
-  Order transient; // by lower, then by id
+  int64_t unit = 1;         // of the trees: divides all sizes, alignments and fixed offsets
+  bool oneAlignment = true; // the timeline's unit, for all
+  bool narrow = false;      // the trees
+  Order pinned;             // fixed, then persistent ones: placed before all others
+  Order transient;          // by lower, then by id
   std::vector<std::unique_ptr<HoleTree>> trees; // one a thread
   Attempt scratch;
   Order bestOrder;

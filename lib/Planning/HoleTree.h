@@ -1,10 +1,18 @@
 //===- HoleTree.h - which bytes are taken, by time -----------------------===//
 //
-// A segment tree over the sections of a timeline. A node keeps the bytes taken
-// by buffers that cover its whole stretch of time (`cover`) and the bytes taken
-// by anything inside it (`below`), both as merged runs. The bytes taken at some
-// moment of [first, last) are then the union of O(log n) lists, which is walked
+// A segment tree over the sections of a timeline. A node keeps what is taken
+// by buffers that cover its whole stretch of time (`cover`) and what is taken
+// by anything inside it (`below`), both as merged runs. What is taken at some
+// moment of [first, last) is then the union of O(log n) lists, which is walked
 // with one cursor a list and never built.
+//
+// All stretches are known when the tree is made. A node that none of them takes
+// as a whole is never asked for `below`, so it has none; above the highest one
+// that is taken as a whole there is no tree. Where lifetimes are short against
+// the timeline this leaves a forest of low trees.
+//
+// Sizes and offsets are in units of the caller. Runs are pairs of 32-bit numbers
+// in a narrow tree, and of 64-bit ones in a wide tree; lists lie in one pool.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_PLANNING_HOLETREE_H
@@ -12,9 +20,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace zero::planning::arena {
 
@@ -31,46 +39,39 @@ public:
   };
 
   static constexpr int64_t kAllHoles = std::numeric_limits<int64_t>::max();
+  /// No byte of a narrow tree lies higher.
+  static constexpr int64_t kNarrowTop = std::numeric_limits<uint32_t>::max() - 1;
 
-  explicit HoleTree(int64_t sections);
+  virtual ~HoleTree() = default;
 
   /// Empties the arena; keeps the memory of the lists.
-  void clear();
+  virtual void clear() = 0;
 
-  /// The offset at which `size` bytes are free all through `stretches`, with
+  /// The offset at which `size` is free all through `stretches`, with
   /// offset + size ≤ limit; nothing where there is none. Holes further than
-  /// `depth` bytes below the highest byte taken in that time are left out.
-  std::optional<int64_t> find(std::span<const Stretch> stretches, int64_t size, int64_t alignment,
-                              int64_t limit, Fit fit, int64_t depth = kAllHoles);
+  /// `depth` below the highest unit taken in that time are left out.
+  virtual std::optional<int64_t> find(std::span<const Stretch> stretches, int64_t size,
+                                      int64_t alignment, int64_t limit, Fit fit,
+                                      int64_t depth = kAllHoles) = 0;
 
   /// Takes [begin, end) all through `stretches`.
-  void take(std::span<const Stretch> stretches, int64_t begin, int64_t end);
+  virtual void take(std::span<const Stretch> stretches, int64_t begin, int64_t end) = 0;
+
+  /// Brings what `find` will need of one stretch near: first the nodes, and a few calls later,
+  /// when these have come, their lists.
+  virtual void prefetchNodes(const Stretch &stretch) const = 0;
+  virtual void prefetchLists(const Stretch &stretch) const = 0;
 
   /// Steps taken so far: the measure of time that is the same everywhere.
   int64_t steps() const { return stepCount; }
 
-private:
-  struct Run {
-    int64_t begin, end;
-  };
-  struct Node {
-    std::vector<Run> below, cover;
-  };
-  struct Cursor {
-    const Run *next, *end;
-  };
-
-  void add(std::vector<Run> &runs, int64_t begin, int64_t end);
-  void collect(const std::vector<Run> &runs);
-  void collect(size_t node, int64_t lower, int64_t upper, const Stretch &stretch);
-  void take(size_t node, int64_t lower, int64_t upper, const Stretch &stretch, int64_t begin,
-            int64_t end);
-
-  int64_t width; // a power of two
-  std::vector<Node> nodes;
-  std::vector<Cursor> cursors;
+protected:
   int64_t stepCount = 0;
 };
+
+/// A tree for these stretches, and no others.
+std::unique_ptr<HoleTree> makeHoleTree(int64_t sections, std::span<const Stretch> stretches,
+                                       bool narrow);
 
 } // namespace zero::planning::arena
 
