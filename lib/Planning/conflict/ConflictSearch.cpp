@@ -5,6 +5,10 @@
 // little; a third of all nodes goes to restarts of doubling length, so that a
 // small problem's tree is exhausted in the end.
 //
+// Half of the nodes, after the first restarts, go to beams of doubling width: from
+// all states of one depth to the best of the next, those that have lost the fewest
+// bytes for what is still to be placed. A beam finds packings and proves nothing.
+//
 //===----------------------------------------------------------------------===//
 #include "ConflictSearch.h"
 #include "Kernel.h"
@@ -17,6 +21,7 @@
 #include <new>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace zero::planning::arena {
 namespace {
@@ -25,6 +30,9 @@ constexpr int64_t kFreeNodes = 400; // a restart gets one node an item, and thes
 constexpr int64_t kLongShare = 2;   // long restarts take at most 1 / (1 + this) of the nodes
 constexpr int64_t kTrail = 1 << 15; // failed states kept while their tree is open
 constexpr int64_t kTableMin = 1 << 12, kTableMax = 1 << 22; // slots of 16 bytes
+constexpr int64_t kBeamAfter = 16;                          // restarts, which solve most at once
+constexpr int64_t kBeamMin = 8;                             // states of a depth
+constexpr int64_t kBeamBytes = 1 << 24;                     // for them, at most
 constexpr std::align_val_t kVectorBytes{64};
 
 /// Zeroed memory that starts at a whole vector.
@@ -35,6 +43,11 @@ public:
             static_cast<T *>(operator new(std::max<int64_t>(count, 1) * sizeof(T), kVectorBytes))) {
     if (zeroed)
       std::fill_n(data, count, T());
+  }
+  Aligned(Aligned &&other) noexcept : data(std::exchange(other.data, nullptr)) {}
+  Aligned &operator=(Aligned &&other) noexcept {
+    std::swap(data, other.data);
+    return *this;
   }
   Aligned(const Aligned &) = delete;
   Aligned &operator=(const Aligned &) = delete;
@@ -66,6 +79,8 @@ private:
   void growTable();
   bool start();
   RunResult search();
+  void beginBeam();
+  bool stepBeam();
 
   SearchIsa isa;
   int64_t count, laneCount; // items, and those padded to whole groups
@@ -86,6 +101,17 @@ private:
   std::mt19937_64 random{1};
   int64_t restart = 0, spent = 0;
   int64_t longSpent = 0, longLimit = 0; // of the restarts whose length doubles
+
+  // The beam: all states of one depth, and how each came about.
+  struct Step {
+    int32_t parent, item;
+    Lane offset;
+  };
+  Aligned<Lane> level{0}, nextLevel{0};
+  int64_t levelCount = 0, levelCapacity = 0; // states
+  std::vector<std::vector<Step>> history;
+  std::vector<Child> children;
+  int64_t beam = 0, beamSpent = 0;
 };
 
 /// 64 log₂, straight between powers of two: the same on every machine.
@@ -331,16 +357,101 @@ template <typename Lane> RunResult Search<Lane>::search() {
                                   : baseline::search(context);
 }
 
+/// The state at the root. Each width is tried with both rules and two margins.
+template <typename Lane> void Search<Lane>::beginBeam() {
+  int64_t most = std::max(kBeamBytes / int64_t(context.stateLanes * sizeof(Lane)), kBeamMin);
+  int64_t width = std::min(kBeamMin << std::min<int64_t>(beam / 3, 20), most);
+  if (width > levelCapacity) {
+    levelCapacity = width;
+    level = Aligned<Lane>(width * context.stateLanes, /*zeroed=*/false);
+    nextLevel = Aligned<Lane>(width * context.stateLanes, /*zeroed=*/false);
+  }
+  std::copy_n(states.get(), context.stateLanes, level.get());
+  levelCount = 1;
+  history.clear();
+}
+
+/// From all states of one depth to the best of the next; true where one is a packing.
+template <typename Lane> bool Search<Lane>::stepBeam() {
+  BeamRule rule = beam % 3 == 1 ? BeamRule::FewestCandidates : BeamRule::LowestFloor;
+  double margin = double(context.capacity) / (beam % 3 == 2 ? 512 : 128);
+  int64_t most = std::max(kBeamBytes / int64_t(context.stateLanes * sizeof(Lane)), kBeamMin);
+  int64_t width = std::min(kBeamMin << std::min<int64_t>(beam / 3, 20), most);
+  context.nodes = 0;
+  children.clear();
+  for (int32_t parent = 0; parent < levelCount; ++parent) {
+    size_t begin = children.size();
+    children.resize(begin + count);
+    Lane *state = level.get() + parent * context.stateLanes;
+    int32_t found =
+        isa == SearchIsa::Avx512 ? avx512::expand(context, state, rule, margin, &children[begin])
+        : isa == SearchIsa::Avx2 ? avx2::expand(context, state, rule, margin, &children[begin])
+                                 : baseline::expand(context, state, rule, margin, &children[begin]);
+    if (found < 0) {
+      for (int64_t depth = int64_t(history.size()) - 1, at = parent; depth >= 0; --depth) {
+        const Step &step = history[depth][at];
+        offset[step.item] = step.offset;
+        at = step.parent;
+      }
+      return true;
+    }
+    children.resize(begin + found);
+    for (size_t i = begin; i < children.size(); ++i)
+      children[i].parent = parent;
+  }
+  spent += context.nodes;
+  beamSpent += context.nodes;
+  auto key = [](const Child &child) {
+    return std::tuple(child.waste, child.low, child.high, child.parent, child.item);
+  };
+  std::sort(children.begin(), children.end(),
+            [&](const Child &a, const Child &b) { return key(a) < key(b); });
+  children.erase(std::unique(children.begin(), children.end(),
+                             [](const Child &a, const Child &b) {
+                               return a.low == b.low && a.high == b.high;
+                             }),
+                 children.end());
+  if (int64_t(children.size()) > width)
+    children.resize(width);
+  std::vector<Step> steps;
+  for (size_t i = 0; i < children.size(); ++i) {
+    const Child &child = children[i];
+    const Lane *parent = level.get() + child.parent * context.stateLanes;
+    Lane *state = nextLevel.get() + int64_t(i) * context.stateLanes;
+    steps.push_back({child.parent, child.item, parent[child.item]});
+    std::copy_n(parent, context.stateLanes, state);
+    isa == SearchIsa::Avx512 ? avx512::advance(context, state, child.item)
+    : isa == SearchIsa::Avx2 ? avx2::advance(context, state, child.item)
+                             : baseline::advance(context, state, child.item);
+  }
+  history.push_back(std::move(steps));
+  std::swap(level, nextLevel);
+  levelCount = int64_t(children.size());
+  beam += levelCount == 0;
+  return false;
+}
+
 template <typename Lane>
 Verdict Search<Lane>::run(int64_t nodes, const std::function<bool()> &interrupted) {
   int64_t end = spent + nodes;
-  for (; spent < end; ++restart) {
+  while (spent < end) {
     if (interrupted && interrupted())
       return Verdict::Unknown;
+    if (beamSpent + kBeamAfter * (count + kFreeNodes) < spent - beamSpent) {
+      if (levelCount == 0) {
+        if (!start())
+          return Verdict::Impossible;
+        beginBeam();
+      }
+      if (stepBeam())
+        return Verdict::Packed;
+      continue;
+    }
     chooseOrder();
+    ++restart;
     context.nodes = 0;
     context.nodeLimit = count + kFreeNodes;
-    bool isLong = spent - longSpent >= kLongShare * (longSpent + longLimit);
+    bool isLong = spent - beamSpent - longSpent >= kLongShare * (longSpent + longLimit);
     if (isLong)
       context.nodeLimit = longLimit;
     growTable();

@@ -67,9 +67,10 @@ template <typename Lane> class Kernel {
     uint32_t *notLowest;   // a bit an item
     uint32_t *behindATwin; // a bit an item
   };
-  State state(int64_t depth) const {
+  State state(int64_t depth) const { return stateAt(c.states + depth * c.stateLanes); }
+  State stateAt(Lane *lanes) const {
     State s;
-    s.lowest = c.states + depth * c.stateLanes;
+    s.lowest = lanes;
     s.room = s.lowest + int64_t(c.groups) * kLanes;
     s.candidates = s.room + c.sectionLanes;
     s.crossing = s.candidates + c.sectionLanes;
@@ -526,6 +527,85 @@ public:
     return propagate(s);
   }
 
+  /// The lowest unplaced buffer's lower bound.
+  Lane floorOf(const State &s, int section) const {
+    V floor = splat(kPlaced);
+    for (int k = c.sectionGroupsBegin[section]; k < c.sectionGroupsBegin[section + 1]; ++k) {
+      int group = c.sectionGroups[k];
+      floor = min(floor, keep(inSection(group, section), load(s.lowest + group * kLanes)));
+    }
+    return __builtin_reduce_min(floor);
+  }
+
+  /// Of each section what is still to be placed, over the bytes that may still be lost there.
+  double waste(const State &s, double margin) const {
+    double sum = 0;
+    for (int section = 0; section < c.sections; ++section)
+      if (s.room[section] != c.capacity)
+        sum += (double(c.capacity) - double(s.room[section])) /
+               (double(s.room[section]) - double(floorOf(s, section)) + margin);
+    return sum;
+  }
+
+  int beamSection(const State &s, BeamRule rule) const {
+    int best = -1;
+    Lane first = 0, second = 0;
+    for (int section = 0; section < c.sections; ++section) {
+      if (s.room[section] == c.capacity)
+        continue;
+      Lane candidates = s.candidates[section];
+      Lane a = rule == BeamRule::LowestFloor ? floorOf(s, section) : candidates;
+      Lane b = rule == BeamRule::LowestFloor ? candidates : s.room[section];
+      if (best < 0 || a < first || (a == first && b < second)) {
+        best = section;
+        first = a;
+        second = b;
+      }
+    }
+    return best;
+  }
+
+  int32_t expand(Lane *lanes, BeamRule rule, double margin, Child *children) {
+    const State s = stateAt(lanes), child = state(1);
+    int section = beamSection(s, rule);
+    if (section < 0)
+      return -1;
+    int32_t count = 0;
+    for (int k = c.sectionGroupsBegin[section]; k < c.sectionGroupsBegin[section + 1]; ++k) {
+      int group = c.sectionGroups[k];
+      V candidate =
+          inSection(group, section) & (load(s.lowest + group * kLanes) <= splat(s.room[section]));
+      for (uint32_t open = bits(candidate) & ~closed(s, group); open; open &= open - 1) {
+        int item = group * kLanes + __builtin_ctz(open);
+        for (int below; (below = lowestBelow(s, item)) >= 0;)
+          item = below;
+        bool known = false;
+        for (int32_t i = 0; i < count; ++i)
+          known |= children[i].item == item;
+        if (known)
+          continue;
+        ++c.nodes;
+        memcpy(child.lowest, s.lowest, c.stateLanes * sizeof(Lane));
+        children[count].item = item;
+        children[count].waste = -1;
+        if (place(child, item)) {
+          FailedState key = hash(child, 0, Lane(c.sections));
+          children[count].waste = waste(child, margin);
+          children[count].low = key.low;
+          children[count].high = key.high;
+        }
+        ++count;
+      }
+    }
+    int32_t kept = 0;
+    for (int32_t i = 0; i < count; ++i)
+      if (children[i].waste >= 0)
+        children[kept++] = children[i];
+    return kept;
+  }
+
+  void advance(Lane *lanes, int32_t item) { place(stateAt(lanes), item); }
+
   RunResult search() {
     c.trailSize = 0;
     c.rangeCount = 0;
@@ -541,5 +621,23 @@ bool start(Context<int64_t> &c) { return Kernel<int64_t>(c).start(); }
 RunResult search(Context<int16_t> &c) { return Kernel<int16_t>(c).search(); }
 RunResult search(Context<int32_t> &c) { return Kernel<int32_t>(c).search(); }
 RunResult search(Context<int64_t> &c) { return Kernel<int64_t>(c).search(); }
+int32_t expand(Context<int16_t> &c, int16_t *state, BeamRule rule, double margin, Child *children) {
+  return Kernel<int16_t>(c).expand(state, rule, margin, children);
+}
+void advance(Context<int16_t> &c, int16_t *state, int32_t item) {
+  Kernel<int16_t>(c).advance(state, item);
+}
+int32_t expand(Context<int32_t> &c, int32_t *state, BeamRule rule, double margin, Child *children) {
+  return Kernel<int32_t>(c).expand(state, rule, margin, children);
+}
+void advance(Context<int32_t> &c, int32_t *state, int32_t item) {
+  Kernel<int32_t>(c).advance(state, item);
+}
+int32_t expand(Context<int64_t> &c, int64_t *state, BeamRule rule, double margin, Child *children) {
+  return Kernel<int64_t>(c).expand(state, rule, margin, children);
+}
+void advance(Context<int64_t> &c, int64_t *state, int32_t item) {
+  Kernel<int64_t>(c).advance(state, item);
+}
 
 } // namespace zero::planning::arena::ZERO_ARENA_ISA

@@ -30,6 +30,19 @@ struct FailedState {
   uint64_t low, high; ///< both zero: the slot is free
 };
 
+/// What a beam may go on with: `item` placed in a parent.
+struct Child {
+  double waste;       ///< the lower, the better the rest fits
+  uint64_t low, high; ///< equal for equal states
+  int32_t parent, item;
+};
+
+/// Which section a beam's state branches on.
+enum class BeamRule : uint8_t {
+  LowestFloor,     ///< where the lowest unplaced buffer lies lowest
+  FewestCandidates ///< where the fewest can be the lowest
+};
+
 template <typename Lane> struct Context {
   // The problem: one entry a lane, padded to whole groups.
   int32_t groups, sections, sectionLanes;
@@ -81,6 +94,14 @@ template <typename Lane> int64_t stateLanes(int64_t groups, int64_t sectionLanes
   RunResult search(Context<int16_t> &);                                                            \
   RunResult search(Context<int32_t> &);                                                            \
   RunResult search(Context<int64_t> &);                                                            \
+  /** Children of a state, at most one an item; −1 where nothing is left to be placed. */          \
+  int32_t expand(Context<int16_t> &, int16_t *state, BeamRule, double margin, Child *);            \
+  int32_t expand(Context<int32_t> &, int32_t *state, BeamRule, double margin, Child *);            \
+  int32_t expand(Context<int64_t> &, int64_t *state, BeamRule, double margin, Child *);            \
+  /** Places the item in the state; the child of `expand` again. */                                \
+  void advance(Context<int16_t> &, int16_t *state, int32_t item);                                  \
+  void advance(Context<int32_t> &, int32_t *state, int32_t item);                                  \
+  void advance(Context<int64_t> &, int64_t *state, int32_t item);                                  \
   }
 ZERO_ARENA_KERNEL(baseline)
 ZERO_ARENA_KERNEL(avx2)
