@@ -18,6 +18,8 @@
 
 #include "PlanBudget.h"
 
+#include "ArenaFloor.h"
+
 #include "zero/Passes/Recompute.h"
 #include "zero/Trainer/Trainer.h"
 
@@ -49,9 +51,19 @@ public:
     if (failed(graph))
       return compilerError(compiler);
     std::vector<bool> none(graph->launches.size());
-    if (llvm::Error error = pack(*graph, placeLate(*graph, none)))
-      return std::move(error);
-    int64_t keptArena = lastArena;
+    llvm::Expected<Packed> kept = packed(*graph, placeLate(*graph, none));
+    if (!kept)
+      return kept.takeError();
+    int64_t keptArena = kept->report.arenaBytes;
+    if (keptArena > budget) {
+      FailureOr<ArenaFloor> least = floorOf(*kept->module, *graph);
+      if (failed(least))
+        return compilerError(compiler);
+      floor = std::move(*least);
+      if (floor.bytes > budget)
+        return refuseBelowFloor(*kept);
+    }
+    consider(std::move(*kept));
     if (keptArena > budget)
       if (llvm::Error error = climb(*graph))
         return std::move(error);
@@ -59,7 +71,7 @@ public:
       if (llvm::Error error = search(*graph, keptArena))
         return std::move(error);
     if (!best.module)
-      return checkBudget(smallest.report, budget);
+      return refuse();
     into->setAttrs(best.module->getOperation()->getAttrDictionary());
     into.getBodyRegion().takeBody(best.module->getBodyRegion());
     return std::move(best.report);
@@ -72,30 +84,41 @@ private:
     int64_t cost = 0; // of what is computed again
   };
 
-  /// Brings a copy to level A, and keeps it where it is the best, or the smallest.
-  llvm::Error pack(const JointGraph &original, const Sequence &computations) {
+  /// A copy at level A.
+  llvm::Expected<Packed> packed(const JointGraph &original, const Sequence &computations) {
     Sequence sequence = withoutUnread(original, computations);
-    int64_t cost = costOf(original, sequence).cost;
-    Packed packed;
-    packed.module = launches.clone();
-    packed.cost = cost;
-    FailureOr<JointGraph> graph = JointGraph::read(*packed.module);
+    Packed result;
+    result.module = launches.clone();
+    result.cost = costOf(original, sequence).cost;
+    FailureOr<JointGraph> graph = JointGraph::read(*result.module);
     if (failed(graph))
       return compilerError(compiler);
     applySequence(*graph, sequence);
-    if (!compiler.run(*packed.module, options))
+    if (!compiler.run(*result.module, options))
       return compilerError(compiler);
-    FailureOr<Report> report = makeReport(*packed.module);
+    FailureOr<Report> report = makeReport(*result.module);
     if (failed(report))
       return compilerError(compiler);
-    packed.report = std::move(*report);
-    lastArena = packed.report.arenaBytes;
-    if (!smallest.known || lastArena < smallest.report.arenaBytes)
-      smallest = {true, packed.report};
-    bool isBetter =
-        !best.module || std::pair(cost, lastArena) < std::pair(best.cost, best.report.arenaBytes);
+    result.report = std::move(*report);
+    return std::move(result);
+  }
+
+  /// Keeps it where it is the best, or the smallest.
+  void consider(Packed made) {
+    lastArena = made.report.arenaBytes;
+    if (!tried++ || lastArena < smallest.arenaBytes)
+      smallest = made.report;
+    bool isBetter = !best.module ||
+                    std::pair(made.cost, lastArena) < std::pair(best.cost, best.report.arenaBytes);
     if (lastArena <= budget && isBetter)
-      best = std::move(packed);
+      best = std::move(made);
+  }
+
+  llvm::Error pack(const JointGraph &graph, const Sequence &computations) {
+    llvm::Expected<Packed> made = packed(graph, computations);
+    if (!made)
+      return made.takeError();
+    consider(std::move(*made));
     return llvm::Error::success();
   }
 
@@ -160,15 +183,37 @@ private:
     return llvm::Error::success();
   }
 
+  /// No plan fits, whatever runs again.
+  llvm::Error refuseBelowFloor(const Packed &kept) {
+    Report report = kept.report;
+    report.holders = floor.holders;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << "error: expects an arena of at most " << budget << " bytes a rank (--memory-budget), got "
+       << floor.bytes << " at least, whatever runs again: " << floor.bytes - budget
+       << " bytes are missing; states take " << report.peak.states << ", control "
+       << report.peak.control;
+    if (!floor.segment.empty())
+      os << ", and in segment " << floor.segment << " " << floor.op
+         << " needs the rest; its largest holders are " << largestHolders(report);
+    return llvm::createStringError(text);
+  }
+
+  /// None of the plans that were tried fits.
+  llvm::Error refuse() {
+    std::string text = llvm::toString(checkBudget(smallest, budget));
+    llvm::raw_string_ostream(text) << "; that is the smallest of " << tried
+                                   << " plans, and none can take less than " << floor.bytes;
+    return llvm::createStringError(text);
+  }
+
   Compiler &compiler;
   ModuleOp launches;
   CompileOptions options;
-  int64_t budget, lastArena = 0;
+  int64_t budget, lastArena = 0, tried = 0;
   Packed best;
-  struct {
-    bool known = false;
-    Report report;
-  } smallest;
+  Report smallest;
+  ArenaFloor floor;
 };
 
 } // namespace

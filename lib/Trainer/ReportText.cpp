@@ -128,10 +128,20 @@ std::string summaryText(const Report &report) {
   return text;
 }
 
+std::string largestHolders(const Report &report) {
+  constexpr size_t kNamed = 5;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(
+      llvm::ArrayRef(report.holders).take_front(kNamed),
+      [&](const Report::Holder &holder) { os << holder.name << " " << holder.bytes; },
+      [&] { os << ", "; });
+  return text;
+}
+
 llvm::Error checkBudget(const Report &report, int64_t budgetBytes) {
   if (report.arenaBytes <= budgetBytes)
     return llvm::Error::success();
-  constexpr size_t kNamed = 5;
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "error: expects an arena of at most " << budgetBytes
@@ -145,8 +155,8 @@ llvm::Error checkBudget(const Report &report, int64_t budgetBytes) {
   llvm::interleave(
       rowsOf(report.peak), [&](auto row) { os << row.first << " " << row.second; },
       [&] { os << ", "; });
-  for (auto [i, holder] : llvm::enumerate(llvm::ArrayRef(report.holders).take_front(kNamed)))
-    os << (i ? ", " : "; its largest holders are ") << holder.name << " " << holder.bytes;
+  if (!report.holders.empty())
+    os << "; its largest holders are " << largestHolders(report);
   return llvm::createStringError(text);
 }
 

@@ -78,6 +78,9 @@ void writeJson(const Report &report, llvm::raw_ostream &os);
 /// The block that a run prints at its start.
 std::string summaryText(const Report &report);
 
+/// The largest five of `holders`, as `activation fc 1024, gather b0 512`.
+std::string largestHolders(const Report &report);
+
 /// An error that names the peak's holders and the bytes missing, where the arena is larger (M3).
 llvm::Error checkBudget(const Report &report, int64_t budgetBytes);
 
