@@ -7,8 +7,11 @@
 
 #include "ExpectSame.h"
 
+#include "zero/Passes/Recompute.h"
+#include "zero/Passes/Views.h"
 #include "zero/Training/Safetensors.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <gtest/gtest.h>
@@ -56,39 +59,46 @@ void expectSameByAllPolicies(const char *name, const std::string &dtype) {
 TEST(Recompute, N1_Gpt2) { expectSameByAllPolicies("gpt2", "f32"); }
 TEST(Recompute, N1_Gpt2InBf16) { expectSameByAllPolicies("gpt2", "bf16"); }
 
-// Halfway between the arenas of keeping everything and of keeping as little as the layers need.
+// From the arena of keeping as little as the layers need to that of keeping everything, at every
+// stage: a plan without a run promises the arena that a run then allocates, within the budget.
 TEST(Recompute, N1_M3_BudgetsOfGpt2) {
   const GoldenCase &golden = goldenCase("gpt2");
-  Variant run{.ranks = 2, .stage = 3, .steps = 2};
-  Outcome kept = train(golden, run);
-  run.recompute = "every-block";
-  int64_t least = train(golden, run).report.arenaBytes;
-  int64_t most = kept.report.arenaBytes;
-  ASSERT_LT(least, most);
-  run.recompute = "budget";
-  double ratio = 1.0;
-  for (int64_t budget : {most, (least + most) / 2, least}) {
-    SCOPED_TRACE("budget " + std::to_string(budget));
-    run.memoryBudget = budget;
-    Outcome first = train(golden, run);
-    expectSame(first, kept);
-    EXPECT_LE(first.report.arenaBytes, budget);
-    EXPECT_GE(first.report.flopsRatio(), ratio); // less memory, no fewer operations
-    ratio = first.report.flopsRatio();
+  for (int64_t stage : {0, 1, 2, 3}) {
+    Variant run{.ranks = 2, .stage = stage, .steps = 2};
+    Outcome kept = train(golden, run);
+    run.recompute = "every-block";
+    int64_t least = train(golden, run).report.arenaBytes;
+    int64_t most = kept.report.arenaBytes;
+    ASSERT_LT(least, most);
+    run.recompute = "budget";
+    double ratio = 1.0;
+    for (int64_t budget : {most, (least + most) / 2, least}) {
+      SCOPED_TRACE("stage " + std::to_string(stage) + ", budget " + std::to_string(budget));
+      run.memoryBudget = budget;
+      Outcome outcome = train(golden, run);
+      expectSame(outcome, kept);
+      EXPECT_LE(outcome.report.arenaBytes, budget);
+      EXPECT_GE(outcome.report.flopsRatio(), ratio); // less memory, no fewer operations
+      ratio = outcome.report.flopsRatio();
+      std::string error;
+      auto trainer = makeTrainer(golden, run, error); // planned again
+      ASSERT_TRUE(trainer) << error;
+      EXPECT_EQ(trainer->report().arenaBytes, outcome.report.arenaBytes);
+      EXPECT_EQ(trainer->session().allocatedArenaBytes(), outcome.report.arenaBytes);
+    }
+    EXPECT_GT(ratio, 1.0);
+    // States alone are more, and no plan is asked for.
+    run.memoryBudget = kept.report.peak.states;
+    std::string text = train(golden, run).error;
+    EXPECT_NE(text.find("at least, whatever runs again"), std::string::npos) << text;
+    llvm::StringRef floor = llvm::StringRef(text).split("got ").second.split(' ').first;
+    int64_t bytes = 0;
+    ASSERT_FALSE(floor.getAsInteger(10, bytes)) << text;
+    EXPECT_GT(bytes, kept.report.peak.states);
+    EXPECT_LE(bytes, least); // a plan that there is
+    EXPECT_NE(text.find("bytes are missing"), std::string::npos) << text;
+    EXPECT_NE(text.find("its largest holders are"), std::string::npos) << text;
   }
-  EXPECT_GT(ratio, 1.0);
-  // Planned again it is the same, and allocated as planned.
-  run.memoryBudget = (least + most) / 2;
-  std::string error;
-  auto trainer = makeTrainer(golden, run, error);
-  ASSERT_TRUE(trainer) << error;
-  EXPECT_EQ(trainer->report().arenaBytes, trainer->session().allocatedArenaBytes());
-  EXPECT_EQ(trainer->report().arenaBytes, train(golden, run).report.arenaBytes);
-  // States alone are more.
-  run.memoryBudget = kept.report.peak.states;
-  std::string text = train(golden, run).error;
-  EXPECT_NE(text.find("bytes are missing"), std::string::npos) << text;
-  EXPECT_NE(text.find("its largest holders are"), std::string::npos) << text;
 }
 
 /// `layers` times linear to 4·16, gelu, linear back to 16, and the residual; 4 rows of f32.
@@ -151,6 +161,40 @@ TEST(Recompute, RepeatedOperationsOfALayer) {
   EXPECT_EQ(again.flops - again.recomputedFlops, kept.flops);
   Report cheap = plan(deepModel(6), "min-cut", 0);
   EXPECT_EQ(cheap.recomputedLaunches, 6); // gelu
+}
+
+// gelu runs twice in forward, and the product that reads its second run is repeated in backward
+// behind a third: it reads the third, so that the second need not live till then.
+TEST(Recompute, RepetitionsReadTheLatestRun) {
+  auto module = parseModel(deepModel(2));
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  CompileOptions options;
+  options.until = Level::Launches;
+  ASSERT_TRUE(sharedCompiler().run(**module, options)) << sharedCompiler().takeDiagnostics();
+  llvm::FailureOr<JointGraph> graph = JointGraph::read(**module);
+  ASSERT_TRUE(llvm::succeeded(graph));
+  // Forward is product, gelu, product, twice: gelu is 1, the product that reads it 2.
+  ASSERT_EQ(graph->launches[2].inputs, std::vector<int64_t>(1, 1));
+  Sequence sequence = {0, 1, 1};
+  for (int64_t i = 2; i < static_cast<int64_t>(graph->launches.size()); ++i) {
+    if (i == graph->firstBackward + 1)
+      sequence.insert(sequence.end(), {1, 2});
+    sequence.push_back(i);
+  }
+  applySequence(*graph, sequence);
+  std::vector<ir::LaunchOp> gelus, products;
+  for (auto launch :
+       (*module)->lookupSymbol<mlir::func::FuncOp>("joint").front().getOps<ir::LaunchOp>()) {
+    if (launch.getKernel() == graph->launches[1].op.getKernel())
+      gelus.push_back(launch);
+    if (launch.getKernel() == graph->launches[2].op.getKernel())
+      products.push_back(launch);
+  }
+  // Gelu of layer 1 three times and of layer 2 once between; the product likewise.
+  ASSERT_EQ(gelus.size(), 4u);
+  ASSERT_EQ(products.size(), 3u);
+  EXPECT_EQ(traceView(products[0].getArgs()[0]).root, gelus[1].getResult(0));
+  EXPECT_EQ(traceView(products[2].getArgs()[0]).root, gelus[3].getResult(0));
 }
 
 // With a bucket a layer, what runs again reads the weights that backward gathers anyway: no policy

@@ -26,22 +26,24 @@ class Applier {
 public:
   explicit Applier(JointGraph &graph)
       : graph(graph), builder(graph.launches.front().op->getContext()) {
-    for (auto [i, launch] : llvm::enumerate(graph.launches))
+    for (auto [i, launch] : llvm::enumerate(graph.launches)) {
       for (Value result : launch.op->getResults())
         former[result] = static_cast<int64_t>(i);
+      operands.emplace_back(launch.op->getOperands());
+    }
     placed = placedRoots();
   }
 
   void run(const Sequence &sequence) {
     std::vector<bool> met(graph.launches.size());
     for (size_t at = 0; at < sequence.size(); ++at) {
-      JointLaunch &launch = graph.launches[sequence[at]];
+      ir::LaunchOp launch = graph.launches[sequence[at]].op;
       if (!met[sequence[at]]) {
         met[sequence[at]] = true;
-        builder.setInsertionPoint(launch.op);
-        for (OpOperand &operand : launch.op->getOpOperands())
+        builder.setInsertionPoint(launch);
+        for (OpOperand &operand : launch->getOpOperands())
           operand.set(current(operand.get()));
-        latest = launch.op;
+        latest = launch;
         continue;
       }
       size_t next = at;
@@ -49,7 +51,7 @@ public:
         ++next;
       if (next == sequence.size())
         break; // nothing reads what runs at the end
-      repeat(launch, graph.launches[sequence[next]].op);
+      repeat(sequence[at], graph.launches[sequence[next]].op);
     }
     eraseDeadViews();
   }
@@ -84,16 +86,19 @@ private:
     return cloned->getResult(cast<OpResult>(value).getResultNumber());
   }
 
-  void repeat(JointLaunch &launch, Operation *next) {
+  /// The launch itself reads by now what was current when it ran, so that its operands are looked
+  /// up as they were in the graph.
+  void repeat(int64_t number, Operation *next) {
+    ir::LaunchOp launch = graph.launches[number].op;
     builder.setInsertionPoint(next);
     Value after = readAnyway(next);
-    auto again = cast<ir::LaunchOp>(builder.clone(*launch.op));
+    auto again = cast<ir::LaunchOp>(builder.clone(*launch));
     builder.setInsertionPoint(again);
-    for (OpOperand &operand : again->getOpOperands())
-      operand.set(current(operand.get()));
-    OpOperand &fed = again->getOpOperand(operandToFeed(launch.op));
+    for (auto [operand, original] : llvm::zip(again->getOpOperands(), operands[number]))
+      operand.set(current(original));
+    OpOperand &fed = again->getOpOperand(operandToFeed(launch));
     fed.set(nn::BarrierOp::create(builder, again.getLoc(), fed.get().getType(), fed.get(), after));
-    for (auto [result, clone] : llvm::zip(launch.op->getResults(), again->getResults()))
+    for (auto [result, clone] : llvm::zip(launch->getResults(), again->getResults()))
       clones[result] = clone;
     latest = again;
   }
@@ -138,6 +143,7 @@ private:
   OpBuilder builder;
   Operation *latest = nullptr;
   llvm::DenseMap<Value, int64_t> former;
+  std::vector<SmallVector<Value>> operands; // by launch, as they were in the graph
   llvm::DenseSet<Value> placed;
   llvm::DenseMap<Value, Value> clones;                  // an original's result → its latest clone's
   llvm::DenseMap<std::pair<Value, Value>, Value> views; // of an original's view, on a clone

@@ -50,6 +50,34 @@ private:
   Sequence sequence;
 };
 
+/// Takes out each repetition, the costliest first, without which the sequence stays within the
+/// problem's budget: the search may leave some where it was glad to fit at all.
+/// O(repetitions · computations · inputs).
+Sequence withoutNeedless(const planning::checkpoint::Problem &problem, Sequence sequence) {
+  std::vector<std::pair<int64_t, size_t>> repetitions; // −cost, place
+  std::vector<bool> met(problem.nodes.size()), taken(sequence.size());
+  for (size_t at = 0; at < sequence.size(); ++at)
+    if (met[sequence[at]])
+      repetitions.push_back({-problem.nodes[sequence[at]].cost, at});
+    else
+      met[sequence[at]] = true;
+  llvm::sort(repetitions);
+  Sequence least = sequence;
+  for (auto [cost, place] : repetitions) {
+    taken[place] = true;
+    Sequence shorter;
+    for (size_t at = 0; at < sequence.size(); ++at)
+      if (!taken[at])
+        shorter.push_back(sequence[at]);
+    if (llvm::all_of(planning::checkpoint::liveBytes(problem, shorter),
+                     [&](int64_t bytes) { return bytes <= problem.budgetBytes; }))
+      least = std::move(shorter);
+    else
+      taken[place] = false;
+  }
+  return least;
+}
+
 } // namespace
 
 std::vector<bool> repeatsOfCheap(const JointGraph &graph) {
@@ -89,7 +117,7 @@ std::optional<Sequence> recomputeWithin(const JointGraph &graph, int64_t budgetB
       return std::nullopt;
     met[number] = true;
   }
-  return plan.computations;
+  return withoutNeedless(problem, std::move(plan.computations));
 }
 
 } // namespace zero
