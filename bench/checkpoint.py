@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Measures `zero-plan checkpoint` on public graphs: bench/checkpoint.py FOLDER [ZERO_PLAN].
+"""Measures `zero-plan checkpoint` on public graphs: bench/checkpoint.py [FOLDER [ZERO_PLAN]].
 
 FOLDER holds the CSV files of Checkmate's and Moccasin's graphs, which are published under the GPL
-and not part of this project. Prints a row for each graph and budget: cost ratio, lower bound,
-status, seconds, and the best ratio known before; then joint graphs of transformers, generated.
+and not part of this project; without a folder they are left out. Prints a row for each graph and
+budget: cost ratio, lower bound, status, seconds, and the best ratio known before; then joint graphs of
+transformers, generated.
 Seconds are those of the planner's processor time. `--transformer BLOCKS` writes such a graph.
 """
 import pathlib
@@ -96,17 +97,15 @@ def measure(tool, name, path, budget, known):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__.splitlines()[0])
-    if sys.argv[1] == "--transformer":
+    if sys.argv[1:2] == ["--transformer"]:
         sys.stdout.write(csv(transformer(int(sys.argv[2]))))
         return
-    folder = pathlib.Path(sys.argv[1])
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
     tool = sys.argv[2] if len(sys.argv) > 2 else str(
         pathlib.Path(__file__).resolve().parent.parent / "build/bin/zero-plan")
     print("| graph, budget | cost ratio | bound | status | seconds | known before |")
     print("|---|---|---|---|---|---|")
-    for graph, budgets in KNOWN.items():
+    for graph, budgets in KNOWN.items() if folder else []:
         for budget, known in budgets.items():
             measure(tool, graph, folder / f"{graph}.csv", budget, f"{known:.6f}")
     for blocks, budgets in TRANSFORMERS.items():

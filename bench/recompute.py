@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Step time against a budget for the arena: the GPT-2 of vs_torch.py on one rank, one thread.
 
-The floor is the smallest arena that `--recompute budget` finds, the ceiling that of keeping
-everything. At budgets between, the run trains, and its arena is held against the budget and the
-report. Runs take turns over several rounds, and a time is shown as its ratio to keeping everything in
+The floor is the smallest arena that `--recompute budget` finds when it is asked for what no plan can go
+below, the ceiling that of keeping everything. At budgets between, the run trains, and its arena is held
+against the budget and against what a dry run promised. Runs take turns over several rounds, and a time is shown as its ratio to keeping everything in
 the same round. The policies without a budget stand beside it, and PyTorch's activation_memory_budget
 for the same model, where ${ZERO_BENCH_ENV:-~/.cache/zero-bench} has torch (vs_torch.py makes it).
 
-`--bounds` plans more models instead, and trains nothing: arena over its lower bound for mini, GPT-2 of
-124M parameters and GPT-3, at every stage and policy.
+`--bounds` plans more models instead, and trains nothing: arenas of mini, GPT-2 of 124M parameters and
+GPT-3 (1024 ranks), at every stage and policy and at one budget, halfway between keeping everything and
+the smallest of the policies. Each is its lower bound, or the program ends with an error.
 """
 import argparse
 import json
@@ -40,14 +41,33 @@ def model_file(name, shape):
 
 
 def planned(model, batch, *flags):
-    """The report of a dry run, or the bytes of the smallest arena where it is refused."""
+    """The report of a dry run, or the bytes that its refusal names."""
     report = WORK / "report.json"
     command = [tool("zero-run"), model, "--micro-batch", batch, "--dry-run", "--report", report, *flags]
     run = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if run.returncode == 0:
         return json.loads(report.read_text())
-    smallest = re.search(r"a rank \(--memory-budget\), got (\d+):", run.stderr)
-    return int(smallest[1]) if smallest else sys.exit(run.stderr)
+    bytes_named = re.search(r"a rank \(--memory-budget\), got (\d+)", run.stderr)
+    return int(bytes_named[1]) if bytes_named else sys.exit(run.stderr)
+
+
+def within(model, batch, budget, *flags):
+    return planned(model, batch, "--recompute", "budget", "--memory-budget", budget, *flags)
+
+
+def met(result):
+    if isinstance(result, int):
+        sys.exit(f"error: a budget is refused, for {result} bytes")
+    return result
+
+
+def smallest(model, batch):
+    """The lowest budget that is met, beginning from the one below which no plan exists."""
+    budget = within(model, batch, 1)
+    print(f"no plan takes less than {budget} bytes", flush=True)
+    while isinstance(result := within(model, batch, budget), int):
+        budget = result
+    return result["arena_bytes"]
 
 
 def trained(model, data, steps, *flags):
@@ -60,16 +80,25 @@ def trained(model, data, steps, *flags):
 
 
 def show_bounds():
+    print("| model | runs again | stage 0 | stage 1 | stage 2 | stage 3 |\n|---|---|---|---|---|---|")
     for name, (shape, batch, _) in MODELS.items():
-        model = model_file(name, shape)
-        ranks = 1024 if name == "GPT-3" else 2
-        for stage in range(4):
-            for policy in POLICIES:
-                report = planned(model, batch, "--ranks", ranks, "--stage", stage,
-                                 "--recompute", policy)
-                arena, bound = report["arena_bytes"], report["arena_lower_bound_bytes"]
-                print(f"{name:6} stage {stage} {policy:12} {arena / 2**20:12.1f} MiB "
-                      f"{arena / bound:.4f} of the bound, {report['compile_seconds']:.1f} s", flush=True)
+        model, ranks = model_file(name, shape), 1024 if name == "GPT-3" else 2
+        arenas = {}
+        for policy in POLICIES + ["budget"]:
+            for stage in range(4):
+                flags = ["--ranks", ranks, "--stage", stage]
+                if policy == "budget":
+                    found = [arenas[other, stage] for other in POLICIES]
+                    result = within(model, batch, (min(found) + max(found)) // 2, *flags)
+                else:
+                    result = planned(model, batch, *flags, "--recompute", policy)
+                report = met(result)
+                arena = arenas[policy, stage] = report["arena_bytes"]
+                if arena != report["arena_lower_bound_bytes"]:
+                    sys.exit(f"error: {name}, stage {stage}, {policy}: {arena} bytes, and the lower "
+                             f"bound is {report['arena_lower_bound_bytes']}")
+            sizes = " | ".join(f"{arenas[policy, stage] / 2**20:,.1f}" for stage in range(4))
+            print(f"| {name} | {policy} | {sizes} |", flush=True)
 
 
 def torch_python():
@@ -94,10 +123,11 @@ def main():
     data = text_file("tokens.txt", 1 << 20)
     model = model_file("mini", MINI)
     ceiling = planned(model, BATCH)["arena_bytes"]
-    floor = planned(model, BATCH, "--recompute", "budget", "--memory-budget", 1)
+    floor = smallest(model, BATCH)
     budgets = [floor + (ceiling - floor) * i // (args.points - 1) for i in range(args.points)]
     rows = [(f"budget {b / 2**20:.1f} MiB", b, ["--recompute", "budget", "--memory-budget", b])
             for b in budgets]
+    promised = {b: met(within(model, BATCH, b))["arena_bytes"] for b in budgets}
     rows += [(policy, None, ["--recompute", policy]) for policy in POLICIES[1:]]
     ratios, reports, first = {name: [] for name, _, _ in rows}, {}, None
     for number in range(args.rounds):
@@ -107,8 +137,9 @@ def main():
             taken, again, report = trained(model, data, args.steps, *flags)
             if again != first:
                 sys.exit(f"error: {name} trains other losses")
-            if budget is not None and report["arena_bytes"] > budget:
-                sys.exit(f"error: {name} takes {report['arena_bytes']} bytes")
+            if budget and not promised[budget] == report["arena_bytes"] <= budget:
+                sys.exit(f"error: {name} takes {report['arena_bytes']} bytes, and was to take "
+                         f"{promised[budget]}")
             ratios[name].append(taken / seconds)
             reports[name] = report
         print(f"round {number + 1} of {args.rounds}: keeping all {seconds:.3f} s a step", flush=True)
