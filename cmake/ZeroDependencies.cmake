@@ -17,6 +17,12 @@ find_package(GTest QUIET)
 if(NOT GTest_FOUND)
   message(FATAL_ERROR "GoogleTest was not found: install libgtest-dev")
 endif()
+if(NOT ZERO_SANITIZE STREQUAL "thread") # planners have no threads
+  find_package(Boost CONFIG QUIET)
+  if(NOT Boost_FOUND)
+    message(FATAL_ERROR "Boost, whose Graph library cuts the planners' networks, was not found: install libboost-dev")
+  endif()
+endif()
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 

@@ -6,6 +6,7 @@ without MLIR, with a wrong LLVM, and with a folder that holds none.
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,11 @@ STAND_INS = {
     "id": 'echo "$USER_ID"',
 }
 PACKAGES = ["clang-22", "libclang-rt-22-dev", "lld-22", "llvm-22-dev", "llvm-22-tools",
-            "libmlir-22-dev", "mlir-22-tools", "cmake", "ninja-build", "ccache", "libgtest-dev",
-            "libopenmpi-dev", "openmpi-bin", "python3"]
+            "libmlir-22-dev", "mlir-22-tools", "cmake", "ninja-build", "ccache", "libboost-dev",
+            "libgtest-dev", "libopenmpi-dev", "openmpi-bin", "python3"]
+# Whose headers a line `#include <folder/…>` or `"folder/…"` may be of: a package, or the C library's.
+HEADERS = {"llvm": "llvm-22-dev", "mlir": "libmlir-22-dev", "boost": "libboost-dev",
+           "gtest": "libgtest-dev", "sys": None, "net": None, "netinet": None, "arpa": None}
 
 
 class Setup(unittest.TestCase):
@@ -65,6 +69,19 @@ class Setup(unittest.TestCase):
         again = self.dev("setup", user=1000)
         self.assertEqual(again.stdout, "==> all packages are installed\n")
         self.assertEqual(len(self.log()), 1)
+
+    def test_has_a_package_for_all_that_is_included(self):
+        folders = {}
+        for path in [path for room in ("include", "lib", "tools", "examples", "test", "bench")
+                     for path in (SOURCE / room).rglob("*") if path.suffix in (".h", ".cpp")]:
+            for folder in re.findall(r'^#include [<"](\w+)/', path.read_text(), re.MULTILINE):
+                folders.setdefault(folder, path)
+        own = {path.name for room in ("include", "lib", "test", "tools") for path in (SOURCE / room).rglob("*")
+               if path.is_dir()}
+        for folder, path in folders.items():
+            if folder not in own:
+                self.assertIn(folder, HEADERS, f"{path} includes a library that ./dev doesn't install")
+                self.assertIn(HEADERS[folder], [*PACKAGES, None])
 
     def test_asks_for_root_where_it_is_not(self):
         done = self.dev("setup", user=1000)
@@ -107,6 +124,10 @@ class Configure(unittest.TestCase):
     def test_without_mlir(self):
         self.assertIn("MLIR 22 was not found: install libmlir-22-dev and mlir-22-tools, or set MLIR_DIR",
                       self.configure("-DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON"))
+
+    def test_without_boost(self):
+        self.assertIn("was not found: install libboost-dev",
+                      self.configure("-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"))
 
     def test_with_another_llvm(self):
         with tempfile.TemporaryDirectory() as folder:
