@@ -20,9 +20,23 @@ using csv::Cell;
 using csv::quoted;
 using csv::split;
 
-enum Column { Id, Lower, Upper, Size, Alignment, Hint, Offset, Gaps, ColumnCount };
+enum Column {
+  Id,
+  Lower,
+  Upper,
+  Size,
+  Alignment,
+  Hint,
+  Offset,
+  Gaps,
+  Space,
+  Adjacent,
+  Shares,
+  ColumnCount
+};
 constexpr std::array<std::string_view, ColumnCount> kNames = {
-    "id", "lower", "upper", "size", "alignment", "hint", "offset", "gaps"};
+    "id",     "lower", "upper", "size",     "alignment", "hint",
+    "offset", "gaps",  "space", "adjacent", "shares"};
 
 class Reader {
 public:
@@ -64,7 +78,7 @@ bool Reader::readHeader(const Cell &line) {
     auto found = std::find(kNames.begin(), kNames.end(), name);
     if (found == kNames.end())
       return fail(cells[i], "expects a column among id, lower, upper, size, alignment, hint, "
-                            "offset and gaps, got " +
+                            "offset, gaps, space, adjacent and shares, got " +
                                 quoted(name));
     int64_t &place = position[found - kNames.begin()];
     if (place >= 0)
@@ -161,6 +175,19 @@ bool Reader::readRow(const Cell &line) {
   }
   if (given(Gaps) && !readGaps(cell(Gaps), buffer))
     return false;
+  if (given(Space) && !number(cell(Space), "space", 0, buffer.space))
+    return false;
+  for (auto [column, link] :
+       {std::pair(Adjacent, &buffer.adjacentTo), {Shares, &buffer.sharesWith}}) {
+    if (!given(column))
+      continue;
+    if (!number(cell(column), kNames[column], 0, value))
+      return false;
+    if (value == buffer.id)
+      return fail(cell(column),
+                  "expects the id of another buffer, got " + quoted(cell(column).text));
+    *link = value;
+  }
   result.problem.buffers.push_back(std::move(buffer));
   return true;
 }
@@ -188,6 +215,11 @@ CsvResult Reader::read() {
     while (bad - good > 1) {
       size_t middle = good + (bad - good) / 2;
       part.buffers.assign(result.problem.buffers.begin(), result.problem.buffers.begin() + middle);
+      // What leads to a row that has not come yet is no fault so far.
+      for (Buffer &buffer : part.buffers)
+        for (std::optional<int64_t> *link : {&buffer.adjacentTo, &buffer.sharesWith})
+          if (*link && lineOfId.count(**link) && lineOfId.at(**link) > int64_t(middle) + 1)
+            link->reset();
       if (auto earlier = check(part)) {
         bad = middle;
         message = earlier;
@@ -211,11 +243,17 @@ std::string writeCsv(const Problem &problem, const Plan *plan) {
   bool alignments = any([](const Buffer &buffer) { return buffer.alignmentBytes != 1; });
   bool hints = any([](const Buffer &buffer) { return buffer.hintOffset.has_value(); });
   bool gaps = any([](const Buffer &buffer) { return !buffer.gaps.empty(); });
+  bool spaces = any([](const Buffer &buffer) { return buffer.space != 0; });
+  bool neighbours = any([](const Buffer &buffer) { return buffer.adjacentTo.has_value(); });
+  bool shares = any([](const Buffer &buffer) { return buffer.sharesWith.has_value(); });
   bool offsets = plan || any([](const Buffer &buffer) { return buffer.fixedOffset.has_value(); });
   std::string text = "id,lower,upper,size";
   text += alignments ? ",alignment" : "";
   text += hints ? ",hint" : "";
   text += gaps ? ",gaps" : "";
+  text += spaces ? ",space" : "";
+  text += neighbours ? ",adjacent" : "";
+  text += shares ? ",shares" : "";
   text += offsets ? ",offset" : "";
   text += "\n";
   auto cell = [&](std::optional<int64_t> value) {
@@ -239,6 +277,12 @@ std::string writeCsv(const Problem &problem, const Plan *plan) {
         text += (&gap == buffer.gaps.data() ? "" : " ") + std::to_string(gap.lower) + "-" +
                 std::to_string(gap.upper);
     }
+    if (spaces)
+      cell(buffer.space);
+    if (neighbours)
+      cell(buffer.adjacentTo);
+    if (shares)
+      cell(buffer.sharesWith);
     if (offsets)
       cell(plan ? std::optional(plan->offsets[i]) : buffer.fixedOffset);
     text += "\n";

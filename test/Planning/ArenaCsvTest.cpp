@@ -49,6 +49,38 @@ TEST(ArenaCsv, WritesWhatItReads) {
   EXPECT_EQ(writeCsv(problem, &offsets), "id,lower,upper,size,offset\n5,0,2,3,0\n6,0,2,4,3\n");
 }
 
+TEST(ArenaCsv, GroupsAndSpacesAreColumns) {
+  std::string text = "id,lower,upper,size,space,adjacent,shares\n"
+                     "0,0,4,10,1,,\n"
+                     "1,0,4,6,1,0,\n"
+                     "2,5,6,4,1,,3\n"
+                     "3,4,6,8,1,,\n"
+                     "4,0,9,5,0,,\n";
+  CsvResult read = readCsv(text);
+  ASSERT_EQ(read.error, std::nullopt);
+  EXPECT_EQ(read.problem.buffers[1].adjacentTo, 0);
+  EXPECT_EQ(read.problem.buffers[2].sharesWith, 3);
+  EXPECT_EQ(read.problem.buffers[0].space, 1);
+  EXPECT_EQ(writeCsv(read.problem), text);
+  // Buffer 1 lies behind 0; 2 lies on 3, which lives behind both; 4 lies in an arena of its own.
+  Plan made = plan(read.problem);
+  EXPECT_EQ(verify(read.problem, made), std::nullopt);
+  EXPECT_EQ(made.offsets, (std::vector<int64_t>{0, 10, 0, 0, 0}));
+}
+
+TEST(ArenaCsv, LinksThatLeadNowhereAreFoundInTheirRow) {
+  // Row 3 leads to a row that comes later, which is no fault; row 4 to none.
+  CsvResult read =
+      readCsv("id,lower,upper,size,shares\n0,0,4,10,\n1,0,4,6,3\n2,0,4,6,9\n3,5,6,1,\n");
+  ASSERT_TRUE(read.error);
+  EXPECT_EQ(read.error->substr(0, 5), "4:1: ");
+  EXPECT_NE(read.error->find("9"), std::string::npos);
+  // Buffers 0 and 1 are each behind the other.
+  read = readCsv("id,lower,upper,size,adjacent\n0,0,4,10,1\n1,0,4,6,0\n2,0,4,6,\n");
+  ASSERT_TRUE(read.error);
+  EXPECT_EQ(read.error->substr(0, 5), "3:1: ");
+}
+
 TEST(ArenaCsv, EveryMalformedFileGivesLineAndColumn) {
   struct Case {
     const char *text, *error;
@@ -61,8 +93,8 @@ TEST(ArenaCsv, EveryMalformedFileGivesLineAndColumn) {
       {"id,lower,upper,size,size\n", "1:21: expects each column once, got a second 'size'"},
       {"id,lower,start,upper,size\n", "1:10: expects each column once, got a second 'lower'"},
       {"id,lower,upper,size,color\n",
-       "1:21: expects a column among id, lower, upper, size, alignment, hint, offset and gaps, got "
-       "'color'"},
+       "1:21: expects a column among id, lower, upper, size, alignment, hint, offset, gaps, space, "
+       "adjacent and shares, got 'color'"},
       {"id,lower,upper,size\n0,1,2\n", "2:1: expects 4 cells, got 3"},
       {"id,lower,upper,size\n0,1,2,3,4\n", "2:9: expects 4 cells, got 5"},
       {"id,lower,upper,size\n0,1,2,3\n\n1,1,2,3\n", "3:1: expects 4 cells, got 1"},
@@ -110,6 +142,11 @@ TEST(ArenaCsv, EveryMalformedFileGivesLineAndColumn) {
        "2:9: expects gaps apart from each other, got '2-5 4-6'"},
       {"id,lower,upper,size,gaps\n0,1,9,3,1-4 4-9\n",
        "2:9: expects a moment outside the gaps, got '1-4 4-9'"},
+      {"id,lower,upper,size,space\n0,1,2,3,-1\n",
+       "2:9: expects space to be an integer of at least 0, got '-1'"},
+      {"id,lower,upper,size,adjacent\n0,1,2,3,x\n",
+       "2:9: expects adjacent to be an integer of at least 0, got 'x'"},
+      {"id,lower,upper,size,shares\n7,1,2,3,7\n", "2:9: expects the id of another buffer, got '7'"},
       // Right one by one and wrong together: the row that makes it so is named.
       {"id,lower,upper,size,offset\n0,0,9,8,0\n1,0,9,8,8\n2,5,6,8,4\n3,0,9,8,40\n",
        "4:1: buffer 1 at [8, 16) and buffer 2 at [4, 12) overlap at time 5"},

@@ -9,7 +9,10 @@
 // Columns in any order: `id` (or `buffer`, `buffer_id`), `lower` (`start`,
 // `begin`), `upper` (or `end`, which is inclusive), `size`; optional
 // `alignment`, `hint`, `offset` (fixed) and `gaps` (times with a dash, apart by
-// blanks; with `end`, inclusive too). Cells of optional columns may be empty.
+// blanks; with `end`, inclusive too). Ours are `space` (the number of the arena it
+// lies in), `adjacent` (the id of the buffer that it lies directly behind) and
+// `shares` (the id of the buffer on whose bytes it lies). Cells of optional columns
+// may be empty.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_PLANNING_ARENACSV_H
