@@ -2,6 +2,8 @@
 
 #include "zero/Trainer/Agreement.h"
 
+#include "zero/Runtime/InstructionSet.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -120,6 +122,25 @@ llvm::Error expectAlike(zrt::Communicator *communicator, llvm::ArrayRef<Fact> fa
     return lowest.takeError();
   return lowest->second.empty() ? llvm::Error::success()
                                 : llvm::make_error<CommonError>(lowest->second);
+}
+
+llvm::Expected<std::string> useCommonInstructionSet(zrt::Communicator *communicator) {
+  if (!communicator)
+    return "";
+  zrt::InstructionSet mine = zrt::instructionSet();
+  PerRank<zrt::InstructionSet> all(static_cast<size_t>(communicator->ranks()));
+  if (!communicator->exchange(&mine, sizeof mine, all.data()))
+    return endedError(*communicator);
+  auto least = llvm::min_element(all), most = llvm::max_element(all);
+  if (*least == *most)
+    return "";
+  zrt::limitInstructionSet(*least);
+  auto having = [&](const zrt::InstructionSet *rank) {
+    return "rank " + std::to_string(rank - all.begin()) + " to have " +
+           std::string(zrt::nameOf(*rank));
+  };
+  return "expects all ranks to have one instruction set, got " + having(least) + " and " +
+         having(most) + "; all compute with " + std::string(zrt::nameOf(*least));
 }
 
 std::string identify(llvm::StringRef path) {

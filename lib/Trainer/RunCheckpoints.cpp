@@ -61,15 +61,16 @@ struct Transfer {
   SavedKind from;
 };
 
-llvm::Expected<std::vector<Transfer>>
-transfersOf(const Checkpoint &source, const zrt::Bucket &bucket, llvm::StringRef parameter) {
+llvm::Expected<std::vector<Transfer>> transfersOf(const Checkpoint &source,
+                                                  const zrt::Bucket &bucket,
+                                                  llvm::StringRef parameter, bool withMoments) {
   auto present = [&](zrt::StateKind kind) { return bucket.state[int(kind)].present; };
   std::vector<Transfer> transfers = {
       {present(zrt::StateKind::Master) ? zrt::StateKind::Master : zrt::StateKind::Param,
        source.has(parameter, SavedKind::Master) ? SavedKind::Master : SavedKind::Param}};
   for (Transfer moment : {Transfer{zrt::StateKind::Moment1, SavedKind::Moment1},
                           Transfer{zrt::StateKind::Moment2, SavedKind::Moment2}}) {
-    if (!present(moment.to))
+    if (!withMoments || !present(moment.to))
       continue;
     if (!source.has(parameter, moment.from))
       return inputError(source.path(), "expects " + name(moment.from) + " of parameter " +
@@ -178,15 +179,17 @@ llvm::Expected<RunPosition> RunCheckpoints::resume(zrt::Session &session) {
   CheckpointManifest here = identify(session.program(), options);
   if (llvm::Error error = expectSameModel(source->path(), manifest, here))
     return std::move(error);
-  // Where weights are only exported, no position in the data follows.
-  if (!options.data.empty() || folder)
+  // Where weights are only exported, neither a position in the data follows nor an update.
+  bool goesOn = !options.data.empty() || folder;
+  if (goesOn)
     if (llvm::Error error = expectSameBatch(source->path(), manifest, session.program()))
       return std::move(error);
-  if (llvm::Error error = expectSameOptimizer(source->path(), manifest, here))
-    return std::move(error);
+  if (goesOn)
+    if (llvm::Error error = expectSameOptimizer(source->path(), manifest, here))
+      return std::move(error);
   for (const zrt::Bucket &bucket : session.program().buckets)
     for (const zrt::Slot &slot : bucket.slots)
-      if (llvm::Error error = restore(session, bucket, slot))
+      if (llvm::Error error = restore(session, bucket, slot, goesOn))
         return std::move(error);
   if (llvm::Error error = lookAtData())
     return std::move(error);
@@ -210,11 +213,12 @@ llvm::Expected<RunPosition> RunCheckpoints::resume(zrt::Session &session) {
 
 /// In blocks, so that a large parameter is not held a second time.
 llvm::Error RunCheckpoints::restore(zrt::Session &session, const zrt::Bucket &bucket,
-                                    const zrt::Slot &slot) {
+                                    const zrt::Slot &slot, bool withMoments) {
   constexpr int64_t kBlockElements = int64_t(1) << 20;
   if (slot.elements == 0)
     return llvm::Error::success();
-  llvm::Expected<std::vector<Transfer>> transfers = transfersOf(*source, bucket, slot.parameter);
+  llvm::Expected<std::vector<Transfer>> transfers =
+      transfersOf(*source, bucket, slot.parameter, withMoments);
   if (!transfers)
     return transfers.takeError();
   std::vector<float> block;

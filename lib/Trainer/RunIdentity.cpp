@@ -2,6 +2,8 @@
 
 #include "RunIdentity.h"
 
+#include "zero/Runtime/InstructionSet.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
@@ -78,8 +80,10 @@ CheckpointManifest identify(const zrt::Program &program, const TrainOptions &opt
       {"accumulate", text(program.microSteps)},
       {"micro-batch", text(microBatchOf(program))},
       {"threads-per-rank", text(program.threadsPerRank)},
+      {"instruction-set", std::string(zrt::nameOf(zrt::instructionSet()))},
       {"bucket-bytes", text(options.compile.bucketBytes)},
       {"reduce-every", options.compile.reduceEvery},
+      {"grad-dtype", options.compile.gradDtype},
       {"types", llvm::join(types, " ")},
       {"optimizer", nameOf(optimizer.kind).str()},
       {"beta1", text(optimizer.beta1)},

@@ -62,6 +62,13 @@ std::vector<Fact> programFacts(const zrt::Program &program) {
           {"compiled a schedule with hash", llvm::utohexstr(zrt::hash(program), true)}};
 }
 
+/// Whether a token sees those behind it, as in masked language modelling.
+bool looksAhead(const zrt::Program &program) {
+  return llvm::any_of(program.kernels, [](const zrt::Kernel &kernel) {
+    return kernel.kind == zrt::KernelKind::Attention && !kernel.attention.causal;
+  });
+}
+
 } // namespace
 
 Trainer::Trainer() = default;
@@ -102,7 +109,12 @@ llvm::Expected<std::unique_ptr<Trainer>> Trainer::create(Compiler &compiler, Mod
     return std::move(failure);
   if (llvm::Error difference = expectAlike(peers, programFacts(executable->program)))
     return std::move(difference);
+  llvm::Expected<std::string> different = useCommonInstructionSet(peers);
+  if (!different)
+    return different.takeError();
   trainer->heard = takeLines(compiler);
+  if (!different->empty())
+    trainer->heard.push_back("warning: " + *different);
   trainer->planned.messageBytes = peers ? peers->scratchBytes() : 0;
 
   trainer->code = executable->code;
@@ -186,6 +198,11 @@ llvm::Error Trainer::openInputs(const TrainOptions &options) {
   if (llvm::Error error =
           openBatches(options, batchArguments(program), program.ranks, program.microSteps))
     return error;
+  if (!options.data.empty() && !llvm::StringRef(options.data).ends_with(".safetensors") &&
+      looksAhead(program))
+    heard.push_back(options.data +
+                    ": warning: expects a model whose tokens see those before them only, got one "
+                    "that sees its labels, the next tokens (masked ones come as .safetensors)");
   if (run > total)
     return inputError(checkpoints->sourcePath(), "expects at least the " + llvm::Twine(run) +
                                                      " steps of the checkpoint, got " +
@@ -315,9 +332,13 @@ llvm::Error Trainer::skipStep() {
     return llvm::Error::success();
   bool named = result.firstNonFinite != "loss";
   std::string scale;
+  llvm::raw_string_ostream os(scale);
   if (lossScale.isDynamic())
-    llvm::raw_string_ostream(scale)
-        << llvm::format(" at the smallest loss scale, %g", lossScale.value());
+    os << llvm::format(" at the smallest loss scale, %g", lossScale.value());
+  else if (lossScale.value() != 1.0)
+    os << llvm::format(" at the fixed loss scale, %g", lossScale.value());
+  if (int64_t skipped = lossScale.skippedInARow())
+    os << ", after " << skipped << " skipped steps in a row";
   return plainError(
       stepText() + ": expects a finite loss and finite gradients" + scale + ", got a loss of " +
       std::to_string(result.loss) + " and " +

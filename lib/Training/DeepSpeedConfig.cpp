@@ -171,6 +171,8 @@ void Reader::readLossScale() {
   real(minimum, "fp16.min_loss_scale");
   LossScaleOptions &scale = config.lossScale.emplace();
   if (fixed.value_or(0.0) != 0.0) {
+    if (*fixed < kLeastLossScale || *fixed > kMostLossScale)
+      expect("fp16.loss_scale", "0 or between 2^-126 and 2^126", *find("fp16.loss_scale"));
     scale.initial = scale.minimum = *fixed;
     scale.growthInterval = 0;
     return;
@@ -180,9 +182,9 @@ void Reader::readLossScale() {
   scale.hysteresis = hysteresis.value_or(2);
   scale.consecutiveHysteresis = consecutive.value_or(false);
   scale.minimum = minimum.value_or(1.0);
-  if (scale.minimum <= 0.0 || scale.minimum > scale.initial)
+  if (scale.minimum < kLeastLossScale || scale.minimum > scale.initial)
     expect("fp16.min_loss_scale",
-           "above 0 and at most the initial scale, 2^" + llvm::Twine(power.value_or(16)),
+           "at least 2^-126 and at most the initial scale, 2^" + llvm::Twine(power.value_or(16)),
            *find("fp16.min_loss_scale"));
 }
 

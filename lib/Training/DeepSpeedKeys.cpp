@@ -53,7 +53,7 @@ constexpr DeepSpeedKey kRoot[] = {
     {"comms_logger", Switch, "", "--report counts communication"},
     {"flops_profiler", Switch, "", "where time goes tells --profile"},
     {"timers", Never, "", "where time goes tells --profile"},
-    {"activation_checkpointing", Never, "", "backward keeps its activations"},
+    {"activation_checkpointing", Never, "", "what backward computes again says --recompute"},
     {"sparse_attention", Never, "", "attention is dense"},
     {"dataloader_drop_last", Only, "true", "data has no incomplete batch"},
     {"data_efficiency", Switch, "", kLoader},

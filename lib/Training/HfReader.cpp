@@ -207,7 +207,9 @@ void HfReader::unknownKeys(llvm::StringRef family) {
   llvm::StringRef first;
   for (const auto &entry : document.keys) {
     llvm::StringRef key = entry.first();
-    if (known.contains(key) || key.starts_with("_"))
+    // What tools note for themselves begins with their name.
+    if (known.contains(key) || key.starts_with("_") || key.starts_with("transformers.js") ||
+        key.starts_with("unsloth_"))
       continue;
     if (first.empty() || entry.second < document.keys.lookup(first))
       first = key;

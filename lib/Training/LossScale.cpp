@@ -3,16 +3,20 @@
 #include "zero/Training/LossScale.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace zero::training {
-
-/// Twice as much would not be an f32, which gradients are scaled in.
-constexpr double kMostScale = 0x1p126;
 
 LossScale::LossScale(const LossScaleOptions &options)
     : options(options), current{options.initial, 0, options.hysteresis} {}
 
+/// Halvings of a scale until it is at most 1.
+static int64_t halvingsToOne(double scale) {
+  return scale <= 1.0 ? 0 : static_cast<int64_t>(std::ceil(std::log2(scale)));
+}
+
 void LossScale::stepTaken() {
+  skipped = 0;
   if (!isDynamic())
     return;
   if (options.consecutiveHysteresis)
@@ -21,13 +25,17 @@ void LossScale::stepTaken() {
     return;
   current.goodSteps = 0;
   current.hysteresis = options.hysteresis;
-  if (current.scale <= kMostScale / 2.0)
+  if (current.scale <= kMostLossScale / 2.0)
     current.scale *= 2.0;
 }
 
 bool LossScale::stepOverflowed() {
-  if (!isDynamic())
-    return false;
+  if (!isDynamic()) {
+    if (skipped >= halvingsToOne(current.scale))
+      return false;
+    ++skipped;
+    return true;
+  }
   current.goodSteps = 0;
   if (current.hysteresis > 1) {
     --current.hysteresis;

@@ -69,6 +69,33 @@ TEST(Failure, F1_OverflowsAreSkippedDownToTheSmallestScale) {
   }
 }
 
+// One that is fixed at 4 skips the two steps that halving would take to 1, then ends the run.
+TEST(Failure, F1_OverflowsAtAFixedScaleEndTheRunWhereTheyGoOn) {
+  GoldenCase golden = goldenCase("tiny");
+  golden.options.lossScale = {.initial = 4, .growthInterval = 0};
+  std::string error;
+  auto trainer = makeTrainer(golden, {.ranks = 3, .stage = 3, .dtype = "f16"}, error);
+  ASSERT_TRUE(trainer) << error;
+  std::vector<float> bias(6, 0.0f);
+  bias[3] = INFINITY;
+  ASSERT_TRUE(trainer->session().setParameter("fc.b", bias.data(), 6, error)) << error;
+  Weights before = weightsOf(*trainer);
+  for (int64_t step = 0; step < 2; ++step) {
+    auto record = trainer->step();
+    ASSERT_TRUE(bool(record)) << llvm::toString(record.takeError());
+    EXPECT_TRUE(record->skipped);
+    EXPECT_EQ(record->lossScale, 4.0);
+  }
+  auto record = trainer->step();
+  ASSERT_FALSE(bool(record));
+  std::string text = llvm::toString(record.takeError());
+  EXPECT_NE(text.find("step 3 of 20: expects a finite loss and finite gradients at the fixed loss "
+                      "scale, 4, after 2 skipped steps in a row, got"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(firstDifference(weightsOf(*trainer), before), "");
+}
+
 // Without f16 there is no scale to be told.
 TEST(Failure, F1_ALossScaleNeedsF16) {
   GoldenCase golden = goldenCase("tiny");

@@ -72,7 +72,8 @@ TEST(HfLlama, HarmlessKeys) {
   parsed(R"("architectures":["LlamaForCausalLM"],"pretraining_tp":1,"use_cache":true,)"
          R"("torch_dtype":"bfloat16","eos_token_id":[1,2],"max_sequence_length":2048,)"
          R"("sliding_window":null,"use_sliding_window":false,"layer_types":["full_attention"],)"
-         R"("partial_rotary_factor":1.0,"is_llama_config":true,"rope_interleaved":false)");
+         R"("partial_rotary_factor":1.0,"is_llama_config":true,"rope_interleaved":false,)"
+         R"("transformers.js_config":{"dtype":"q4"},"unsloth_fixed":true)");
 }
 
 TEST(HfLlama, SwitchesThatAreNotSupportedAreNamed) {

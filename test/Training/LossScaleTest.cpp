@@ -45,6 +45,26 @@ TEST(LossScale, GoodStepsAreCountedInARow) {
   EXPECT_EQ(run(scale, "..o...."), "4 4 4 3 3 3 4 ");
 }
 
+// A dynamic scale comes from 8 to 1 by three halvings, so that three overflows in a row are
+// skipped; a good step begins the count anew.
+TEST(LossScale, AFixedScaleSkipsAsManyStepsInARowAsHalvingWouldTake) {
+  LossScale scale({.initial = 8, .growthInterval = 0});
+  EXPECT_EQ(run(scale, "ooo.ooo"), "3 3 3 3 3 3 3 ");
+  EXPECT_EQ(scale.skippedInARow(), 3);
+  EXPECT_EQ(run(scale, "o"), "3 x");
+  EXPECT_EQ(scale.value(), 8.0);
+}
+
+// 6, 3, 1.5, 0.75: three halvings; 1 and what lies below take none.
+TEST(LossScale, AFixedScaleOfAnySize) {
+  LossScale six({.initial = 6, .growthInterval = 0}), one({.initial = 1, .growthInterval = 0}),
+      half({.initial = 0.5, .minimum = 0.5, .growthInterval = 0});
+  for (bool skips : {true, true, true, false})
+    EXPECT_EQ(six.stepOverflowed(), skips);
+  EXPECT_FALSE(one.stepOverflowed());
+  EXPECT_FALSE(half.stepOverflowed());
+}
+
 TEST(LossScale, EndsTheRunAtTheMinimum) {
   LossScale scale({.initial = 4, .minimum = 1, .growthInterval = 8});
   EXPECT_EQ(run(scale, "ooo"), "2 1 0 x");

@@ -16,8 +16,8 @@ Text lossScale("loss-scale", cl::value_desc("x"), cl::cat(trainingFlags()),
                cl::desc("In f16: factor of the loss in backward, halved at an overflow: where it "
                         "begins, or dynamic for 65536 (default: dynamic)"));
 Text growthInterval("growth-interval", cl::value_desc("steps"), cl::cat(trainingFlags()),
-                    cl::desc("In f16: good steps in a row that double the loss scale; 0 fixes it, "
-                             "and an overflow then ends the run (default: 2000)"));
+                    cl::desc("In f16: good steps in a row that double the loss scale; 0 fixes it "
+                             "at --loss-scale (default: 2000)"));
 
 } // namespace
 
@@ -35,6 +35,9 @@ bool readLossScale(Flags &flags) {
     return false;
   if (options.initial == 0.0)
     return refuse("expects --loss-scale above 0, got " + lossScale.getValue());
+  if (options.initial < training::kLeastLossScale || options.initial > training::kMostLossScale)
+    return refuse("expects " + spelled(lossScale) + " between 2^-126 and 2^126, got " +
+                  lossScale.getValue());
   if (growthInterval.getNumOccurrences() && !readInteger(growthInterval, options.growthInterval, 0))
     return false;
   if (options.growthInterval == 0 && !isNumber)

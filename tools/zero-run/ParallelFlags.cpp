@@ -6,6 +6,7 @@
 
 #include "FlagText.h"
 
+#include "zero/Runtime/InstructionSet.h"
 #include "zero/Training/Sizes.h"
 
 namespace zero::run {
@@ -44,10 +45,29 @@ Text memoryBudget("memory-budget", cl::value_desc("size"), cl::cat(parallelFlags
                            "peak; with --recompute budget, find one that fits"));
 Text threads("threads-per-rank", cl::init("1"), cl::value_desc("n"), cl::cat(parallelFlags()),
              cl::desc("Threads inside a rank (default: 1)"));
+Text instructions("instruction-set", cl::value_desc("set"), cl::cat(parallelFlags()),
+                  cl::desc("The most that the runtime's kernels use of the processor: baseline, "
+                           "avx2, avx512, amx. Ranks use what all of them have (default: the best "
+                           "that is there)"));
 Text target("target", cl::init("cpu"), cl::value_desc("target"), cl::cat(parallelFlags()),
             cl::desc("Where ranks run: cpu (default: cpu)"));
 
 } // namespace
+
+/// Process-wide, as it is which processor this is.
+static bool readInstructions() {
+  if (!instructions.getNumOccurrences())
+    return true;
+  std::string name;
+  if (!readWord(instructions, name, {"baseline", "avx2", "avx512", "amx"}))
+    return false;
+  zrt::InstructionSet set = *zrt::instructionSetNamed(name);
+  if (!zrt::supported(set))
+    return refuse("expects --instruction-set of those that this processor has, up to " +
+                  std::string(zrt::nameOf(zrt::instructionSet())) + ", got " + name);
+  zrt::limitInstructionSet(set);
+  return true;
+}
 
 bool readParallel(Flags &flags) {
   CompileOptions &compile = flags.train.compile;
@@ -69,6 +89,8 @@ bool readParallel(Flags &flags) {
     return false;
   if (reduceEvery.getNumOccurrences() && compile.stage != 2)
     return refuse("expects --reduce-every only with --stage 2, got --stage " + stage.getValue());
+  if (!readInstructions())
+    return false;
   flags.ranksGiven = ranks.getNumOccurrences() != 0;
   bool runs = flags.trains() && !flags.reference;
   if (runs && compile.ranks > kMaxThreadRanks)

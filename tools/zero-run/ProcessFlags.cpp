@@ -22,9 +22,9 @@ Text rankTimeout("rank-timeout", cl::init("1800"), cl::value_desc("seconds"),
 
 /// Paths that may differ from machine to machine; what lies there may not.
 constexpr llvm::StringLiteral kInputs[] = {"data", "weights", "config", "eval-data"};
-/// What concerns rank 0 alone, or nobody else.
-constexpr llvm::StringLiteral kOwn[] = {"log",          "report", "profile", "poison",
-                                        "rank-timeout", "help",   "version"};
+/// What concerns rank 0 alone, or nobody else, or is settled behind.
+constexpr llvm::StringLiteral kOwn[] = {"log",          "report",          "profile", "poison",
+                                        "rank-timeout", "instruction-set", "help",    "version"};
 
 /// The value as text; all of Zero's flags are Text, Switch or a list of texts.
 std::string valueOf(cl::Option &option) {

@@ -58,6 +58,11 @@ struct Fact {
 /// the first one, as `rank 2 was started with --lr 2e-3, rank 0 with --lr 1e-3`.
 llvm::Error expectAlike(zrt::Communicator *communicator, llvm::ArrayRef<Fact> facts);
 
+/// Limits the runtime's kernels to the instruction set that all ranks have, so that weights that
+/// are replicated stay replicas, whichever machines ranks lie on. The text tells of ranks that have
+/// different ones; empty where all have the same.
+llvm::Expected<std::string> useCommonInstructionSet(zrt::Communicator *communicator);
+
 /// `model.mlir (1843 bytes, 6c1f…)`: the file's name, size and a hash of its bytes, of at most the
 /// first MiB; the name alone where there is no such file.
 std::string identify(llvm::StringRef path);

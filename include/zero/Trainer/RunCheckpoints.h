@@ -67,7 +67,8 @@ private:
   llvm::Error findSource();
   llvm::Error lookForNewest();
   llvm::Error checkSource();
-  llvm::Error restore(zrt::Session &session, const zrt::Bucket &bucket, const zrt::Slot &slot);
+  llvm::Error restore(zrt::Session &session, const zrt::Bucket &bucket, const zrt::Slot &slot,
+                      bool withMoments);
   llvm::Error lookAtData();
 
   TrainOptions options;

@@ -9,6 +9,9 @@
 // that remain are counted anew whenever the scale doubles, or, with
 // `consecutiveHysteresis`, at every good step. With 1, every overflow halves.
 //
+// A fixed scale stays, and steps that overflow are skipped too, as DeepSpeed does; but
+// only as many in a row as would bring a dynamic scale down to 1. At 1 there are none.
+//
 // Sources: P. Micikevicius et al., Mixed Precision Training (ICLR 2018), section 3.2;
 // DeepSpeed's fp16/loss_scaler.py.
 //
@@ -20,9 +23,12 @@
 
 namespace zero::training {
 
+/// Bounds of a scale, which gradients are multiplied by and divided by in f32.
+constexpr double kLeastLossScale = 0x1p-126, kMostLossScale = 0x1p126;
+
 struct LossScaleOptions {
-  double initial = 65536.0;      // positive; powers of two are applied and taken off exactly
-  double minimum = 1.0;          // positive
+  double initial = 65536.0;      // within the bounds; powers of two are applied exactly
+  double minimum = 1.0;          // within the bounds
   int64_t growthInterval = 2000; // steps; 0: the scale stays as it is
   int64_t hysteresis = 1;        // at least 1
   bool consecutiveHysteresis = false;
@@ -46,9 +52,11 @@ public:
   bool isDynamic() const { return options.growthInterval > 0; }
 
   void stepTaken();
-  /// The step is to be skipped; or, where false, the run has to end: the scale is fixed, or can't
-  /// become any smaller.
+  /// The step is to be skipped; or, where false, the run has to end: the scale can't become any
+  /// smaller, or is fixed and too many steps have overflowed in a row.
   [[nodiscard]] bool stepOverflowed();
+  /// Steps that were skipped since the last good one, where the scale is fixed.
+  int64_t skippedInARow() const { return skipped; }
 
   const State &state() const { return current; }
   void restore(const State &state) { current = state; }
@@ -56,6 +64,7 @@ public:
 private:
   LossScaleOptions options = {.initial = 1.0, .growthInterval = 0};
   State current;
+  int64_t skipped = 0;
 };
 
 } // namespace zero::training

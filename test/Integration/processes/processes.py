@@ -239,6 +239,29 @@ class Processes(unittest.TestCase):
         self.assertRegex(err, r"^zero-run: error: rank 1 was started with --data tokens.txt \(4 bytes, hash "
                               r"[0-9a-f]+\), rank 0 with --data tokens.txt \(280 bytes, hash [0-9a-f]+\)\n$")
 
+    def test_N1_ranks_on_unlike_processors_use_what_all_have(self):
+        better = ["--instruction-set", "avx2"]
+        if self.alone("tiny.mlir", "--micro-batch", 2, "--dry-run", *better).returncode != 0:
+            self.skipTest("this processor has no more than the baseline")
+        least = ["--instruction-set", "baseline"]
+        arguments = [GOLDEN / "gpt2/config.json", "--micro-batch", 4, "--seq-len", 32, "--data",
+                     GOLDEN / "gpt2/batches.safetensors", "--lr", "1e-3", "--steps", 2]
+        done = self.alone(*arguments, *least, "--ranks", 3, "--save", "least.safetensors", "--checkpoint-dir", "D")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.alone(*arguments[:-1], 3, *better, "--ranks", 3, "--resume", "D/step-00000002")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(", with instruction-set avx2 (was baseline), steps 3 (was 2)\n", done.stderr)
+        done = self.alone(*arguments, *better, "--ranks", 3, "--save", "better.safetensors")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        expected = (self.folder / "least.safetensors").read_bytes()
+        self.assertNotEqual((self.folder / "better.safetensors").read_bytes(), expected)
+        codes, _, err = self.run_job("tcp", 3, [[*arguments, *its, "--save", "w.safetensors"]
+                                                for its in (better, least, better)])
+        self.assertEqual(codes, [0, 0, 0], err)
+        self.assertEqual(err, "zero-run: warning: expects all ranks to have one instruction set, got rank 1 to have "
+                              "baseline and rank 0 to have avx2; all compute with baseline\n")
+        self.assertEqual((self.folder / "w.safetensors").read_bytes(), expected)
+
     def test_F1_ranks_are_as_many_as_were_launched(self):
         arguments = ["tiny.mlir", "--micro-batch", 2, "--data", "tokens.txt", "--steps", 1, "--ranks", 3]
         for transport in TRANSPORTS:

@@ -1,28 +1,9 @@
-//===- Dispatch.cpp - the kernels that fit this processor -----------------===//
+//===- Dispatch.cpp - the kernels of the instruction set in use -----------===//
 #include "Table.h"
 
 #include <cmath>
 
 namespace zrt {
-
-bool supported(InstructionSet set) {
-  __builtin_cpu_init();
-  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("f16c");
-  switch (set) {
-  case InstructionSet::Baseline:
-    return true;
-  case InstructionSet::Avx2:
-    return avx2;
-  case InstructionSet::Avx512:
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  case InstructionSet::Amx:
-    static const bool amx = supported(InstructionSet::Avx512) && amx::available();
-    return amx;
-  }
-  return false;
-}
 
 static KernelTable withTiles() {
   KernelTable table = avx512::table;
@@ -46,14 +27,7 @@ const KernelTable &tableOf(InstructionSet set) {
   return baseline::table;
 }
 
-static const KernelTable &kernels() {
-  static const KernelTable &best =
-      tableOf(supported(InstructionSet::Amx)      ? InstructionSet::Amx
-              : supported(InstructionSet::Avx512) ? InstructionSet::Avx512
-              : supported(InstructionSet::Avx2)   ? InstructionSet::Avx2
-                                                  : InstructionSet::Baseline);
-  return best;
-}
+static const KernelTable &kernels() { return tableOf(instructionSet()); }
 
 void gemm(const GemmDesc &desc, const void *a, const void *b, const void *bias,
           const void *residual, void *c, bool accumulate, char *workspace, ThreadTeam &team) {

@@ -1,18 +1,16 @@
 //===- Table.h - one table of kernels per instruction set -----------------===//
 //
 // The public functions of Kernels.h go through the table that fits the
-// processor, chosen once. Tests walk all tables that this machine can run.
+// instruction set in use. Tests walk all tables that this machine can run.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_RUNTIME_CPU_KERNELS_TABLE_H
 #define ZERO_LIB_RUNTIME_CPU_KERNELS_TABLE_H
 
+#include "zero/Runtime/InstructionSet.h"
 #include "zero/Runtime/Kernels.h"
 
 namespace zrt {
-
-/// Amx: products in bf16 on tile registers, all else as with Avx512.
-enum class InstructionSet : uint8_t { Baseline, Avx2, Avx512, Amx };
 
 struct KernelTable {
   decltype(&zrt::gemm) gemm;
@@ -45,7 +43,6 @@ bool available();
 decltype(zrt::gemm) gemm;
 } // namespace amx
 
-bool supported(InstructionSet set);
 const KernelTable &tableOf(InstructionSet set);
 
 } // namespace zrt
