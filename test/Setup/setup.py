@@ -28,7 +28,8 @@ PACKAGES = ["clang-22", "libclang-rt-22-dev", "lld-22", "llvm-22-dev", "llvm-22-
             "libgtest-dev", "libopenmpi-dev", "openmpi-bin", "python3"]
 # Whose headers a line `#include <folder/…>` or `"folder/…"` may be of: a package, or the C library's.
 HEADERS = {"llvm": "llvm-22-dev", "mlir": "libmlir-22-dev", "boost": "libboost-dev",
-           "gtest": "libgtest-dev", "sys": None, "net": None, "netinet": None, "arpa": None}
+           "fuzzer": "libclang-rt-22-dev", "gtest": "libgtest-dev", "sys": None, "net": None,
+           "netinet": None, "arpa": None}
 
 
 class Setup(unittest.TestCase):
