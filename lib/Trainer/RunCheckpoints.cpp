@@ -181,12 +181,12 @@ llvm::Expected<RunPosition> RunCheckpoints::resume(zrt::Session &session) {
     return std::move(error);
   // Where weights are only exported, neither a position in the data follows nor an update.
   bool goesOn = !options.data.empty() || folder;
-  if (goesOn)
+  if (goesOn) {
     if (llvm::Error error = expectSameBatch(source->path(), manifest, session.program()))
       return std::move(error);
-  if (goesOn)
     if (llvm::Error error = expectSameOptimizer(source->path(), manifest, here))
       return std::move(error);
+  }
   for (const zrt::Bucket &bucket : session.program().buckets)
     for (const zrt::Slot &slot : bucket.slots)
       if (llvm::Error error = restore(session, bucket, slot, goesOn))

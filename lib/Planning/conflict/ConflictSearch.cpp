@@ -79,6 +79,7 @@ private:
   void growTable();
   bool start();
   RunResult search();
+  int64_t beamWidth() const;
   void beginBeam();
   bool stepBeam();
 
@@ -357,10 +358,15 @@ template <typename Lane> RunResult Search<Lane>::search() {
                                   : baseline::search(context);
 }
 
+/// States of a depth that the beam keeps: double as many every third time, within kBeamBytes.
+template <typename Lane> int64_t Search<Lane>::beamWidth() const {
+  int64_t most = std::max(kBeamBytes / int64_t(context.stateLanes * sizeof(Lane)), kBeamMin);
+  return std::min(kBeamMin << std::min<int64_t>(beam / 3, 20), most);
+}
+
 /// The state at the root. Each width is tried with both rules and two margins.
 template <typename Lane> void Search<Lane>::beginBeam() {
-  int64_t most = std::max(kBeamBytes / int64_t(context.stateLanes * sizeof(Lane)), kBeamMin);
-  int64_t width = std::min(kBeamMin << std::min<int64_t>(beam / 3, 20), most);
+  int64_t width = beamWidth();
   if (width > levelCapacity) {
     levelCapacity = width;
     level = Aligned<Lane>(width * context.stateLanes, /*zeroed=*/false);
@@ -375,8 +381,7 @@ template <typename Lane> void Search<Lane>::beginBeam() {
 template <typename Lane> bool Search<Lane>::stepBeam() {
   BeamRule rule = beam % 3 == 1 ? BeamRule::FewestCandidates : BeamRule::LowestFloor;
   double margin = double(context.capacity) / (beam % 3 == 2 ? 512 : 128);
-  int64_t most = std::max(kBeamBytes / int64_t(context.stateLanes * sizeof(Lane)), kBeamMin);
-  int64_t width = std::min(kBeamMin << std::min<int64_t>(beam / 3, 20), most);
+  int64_t width = beamWidth();
   context.nodes = 0;
   children.clear();
   for (int32_t parent = 0; parent < levelCount; ++parent) {
