@@ -6,6 +6,7 @@ and not part of this project; without a folder they are left out. Prints a row f
 budget: cost ratio, lower bound, status, seconds, and the best ratio known before; then joint graphs of
 transformers, generated.
 Seconds are those of the planner's processor time. `--transformer BLOCKS` writes such a graph.
+Where bench-mincut is built beside ZERO_PLAN, the minimum cuts of the transformers follow.
 """
 import pathlib
 import resource
@@ -96,6 +97,18 @@ def measure(tool, name, path, budget, known):
           f"{seconds:.2f} | {known} |", flush=True)
 
 
+def minimum_cut(tool, path):
+    program = pathlib.Path(tool).parent / "bench-mincut"
+    if not program.exists():
+        return []
+    run = subprocess.run([program, path], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(run.stderr.strip())
+    fields = dict(line.split() for line in run.stdout.splitlines())
+    return [f"| transformer of {fields['nodes']} nodes | {fields['saved']} | {fields['seconds']} | "
+            f"{fields['push-relabel']} |"]
+
+
 def main():
     if sys.argv[1:2] == ["--transformer"]:
         sys.stdout.write(csv(transformer(int(sys.argv[2]))))
@@ -108,6 +121,7 @@ def main():
     for graph, budgets in KNOWN.items() if folder else []:
         for budget, known in budgets.items():
             measure(tool, graph, folder / f"{graph}.csv", budget, f"{known:.6f}")
+    cuts = []
     for blocks, budgets in TRANSFORMERS.items():
         rows = transformer(blocks)
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
@@ -115,6 +129,10 @@ def main():
             file.flush()
             for budget in budgets:
                 measure(tool, f"transformer of {len(rows)} nodes", file.name, budget, "")
+            cuts += minimum_cut(tool, file.name)
+    if cuts:
+        print("\n| minimum cut | values saved | seconds | push-relabel |\n|---|---|---|---|")
+        print("\n".join(cuts))
 
 
 if __name__ == "__main__":
