@@ -1,5 +1,5 @@
 //===- ArenaExactTest.cpp - the exact search against brute force ---------===//
-#include "conflict/ConflictSearch.h"
+#include "SearchPacking.h"
 #include "zero/Planning/ArenaCsv.h"
 
 #include <algorithm>
@@ -12,25 +12,6 @@
 using namespace zero::planning::arena;
 
 namespace {
-
-const SearchIsa kIsas[] = {SearchIsa::Baseline, SearchIsa::Avx2, SearchIsa::Avx512};
-
-bool meet(const SearchItem &a, const SearchItem &b) { return a.first < b.last && b.first < a.last; }
-
-/// True where every pair that meets in time is apart in bytes, and all are in their ranges.
-bool isPacking(const SearchProblem &problem, const std::vector<int64_t> &offsets) {
-  for (size_t i = 0; i < problem.items.size(); ++i) {
-    const SearchItem &a = problem.items[i];
-    if (offsets[i] < a.lowest || offsets[i] > a.highest || offsets[i] % a.alignment != 0)
-      return false;
-    for (size_t j = 0; j < i; ++j) {
-      const SearchItem &b = problem.items[j];
-      if (meet(a, b) && offsets[i] < offsets[j] + b.size && offsets[j] < offsets[i] + a.size)
-        return false;
-    }
-  }
-  return true;
-}
 
 /// Tries every offset of every item.
 bool fitsByBruteForce(const SearchProblem &problem, std::vector<int64_t> &offsets) {

@@ -1,8 +1,10 @@
-//===- Kernel.h - one restart of the search, for one instruction set -----===//
+//===- Kernel.h - what the driver and the kernels share ------------------===//
 //
-// What the driver (ConflictSearch.cpp) and the kernels share. Plain data with
-// raw pointers: a kernel is compiled once per instruction set, and must not
-// instantiate library templates, which the linker would merge across sets.
+// A kernel is compiled once per instruction set and width of a lane, each time in a
+// namespace of its own: Lanes.h, State.h, Propagation, Choice, FailedStates.h,
+// Tree.cpp and BeamStates.cpp. The driver knows it by this table. Plain data with raw pointers,
+// as a kernel must not instantiate library templates, which the linker would merge
+// across instruction sets.
 //
 // Items stand in groups of as many lanes as a 64-byte vector holds; a section,
 // and an item's conflict set, keep the list of groups that have members in them.
@@ -30,17 +32,17 @@ struct FailedState {
   uint64_t low, high; ///< both zero: the slot is free
 };
 
+/// Which section a beam's state branches on.
+enum class BeamRule : uint8_t {
+  LowestFloor,     ///< where the lowest unplaced buffer lies lowest
+  FewestCandidates ///< where the fewest can be the lowest
+};
+
 /// What a beam may go on with: `item` placed in a parent.
 struct Child {
   double waste;       ///< the lower, the better the rest fits
   uint64_t low, high; ///< equal for equal states
   int32_t parent, item;
-};
-
-/// Which section a beam's state branches on.
-enum class BeamRule : uint8_t {
-  LowestFloor,     ///< where the lowest unplaced buffer lies lowest
-  FewestCandidates ///< where the fewest can be the lowest
 };
 
 template <typename Lane> struct Context {
@@ -78,35 +80,38 @@ template <typename Lane> struct Context {
   int64_t tableCount, tableLimit;
 };
 
-/// Lanes of a state: lower bounds, then four rows by section, then two bit sets.
+template <typename Lane> struct Kernel {
+  /// Fills the state of depth 0 from its lower bounds; false if that is a contradiction.
+  bool (*start)(Context<Lane> &);
+  /// One restart from there.
+  RunResult (*search)(Context<Lane> &);
+  /// Children of a state, at most one an item; −1 where nothing is left to be placed.
+  int32_t (*expand)(Context<Lane> &, Lane *state, BeamRule, double margin, Child *);
+  /// Places the item in the state; the child of `expand` again.
+  void (*advance)(Context<Lane> &, Lane *state, int32_t item);
+};
+
+/// Lanes of a state: lower bounds, then three rows by section, then two bit sets.
 template <typename Lane> int64_t stateLanes(int64_t groups, int64_t sectionLanes) {
   constexpr int64_t kLanes = 64 / sizeof(Lane);
   int64_t bitLanes = (groups * 2 * 4 + 63) / 64 * kLanes;
   return groups * kLanes + 3 * sectionLanes + bitLanes;
 }
 
-#define ZERO_ARENA_KERNEL(isa)                                                                     \
-  namespace isa {                                                                                  \
-  /** Fills the state of depth 0 from its lower bounds; false if that is a contradiction. */       \
-  bool start(Context<int16_t> &);                                                                  \
-  bool start(Context<int32_t> &);                                                                  \
-  bool start(Context<int64_t> &);                                                                  \
-  RunResult search(Context<int16_t> &);                                                            \
-  RunResult search(Context<int32_t> &);                                                            \
-  RunResult search(Context<int64_t> &);                                                            \
-  /** Children of a state, at most one an item; −1 where nothing is left to be placed. */          \
-  int32_t expand(Context<int16_t> &, int16_t *state, BeamRule, double margin, Child *);            \
-  int32_t expand(Context<int32_t> &, int32_t *state, BeamRule, double margin, Child *);            \
-  int32_t expand(Context<int64_t> &, int64_t *state, BeamRule, double margin, Child *);            \
-  /** Places the item in the state; the child of `expand` again. */                                \
-  void advance(Context<int16_t> &, int16_t *state, int32_t item);                                  \
-  void advance(Context<int32_t> &, int32_t *state, int32_t item);                                  \
-  void advance(Context<int64_t> &, int64_t *state, int32_t item);                                  \
+#define ZERO_ARENA_KERNELS(isa)                                                                    \
+  namespace isa##_16 {                                                                             \
+    extern const Kernel<int16_t> kernel;                                                           \
+  }                                                                                                \
+  namespace isa##_32 {                                                                             \
+    extern const Kernel<int32_t> kernel;                                                           \
+  }                                                                                                \
+  namespace isa##_64 {                                                                             \
+    extern const Kernel<int64_t> kernel;                                                           \
   }
-ZERO_ARENA_KERNEL(baseline)
-ZERO_ARENA_KERNEL(avx2)
-ZERO_ARENA_KERNEL(avx512)
-#undef ZERO_ARENA_KERNEL
+ZERO_ARENA_KERNELS(baseline)
+ZERO_ARENA_KERNELS(avx2)
+ZERO_ARENA_KERNELS(avx512)
+#undef ZERO_ARENA_KERNELS
 
 } // namespace zero::planning::arena
 
