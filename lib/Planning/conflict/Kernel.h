@@ -91,11 +91,11 @@ template <typename Lane> struct Kernel {
   void (*advance)(Context<Lane> &, Lane *state, int32_t item);
 };
 
-/// Lanes of a state: lower bounds, then three rows by section, then two bit sets.
+/// Lanes of a state: lower bounds, then four rows by section, then two bit sets.
 template <typename Lane> int64_t stateLanes(int64_t groups, int64_t sectionLanes) {
   constexpr int64_t kLanes = 64 / sizeof(Lane);
   int64_t bitLanes = (groups * 2 * 4 + 63) / 64 * kLanes;
-  return groups * kLanes + 3 * sectionLanes + bitLanes;
+  return groups * kLanes + 4 * sectionLanes + bitLanes;
 }
 
 #define ZERO_ARENA_KERNELS(isa)                                                                    \

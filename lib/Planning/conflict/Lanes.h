@@ -34,6 +34,14 @@ using V = Lane __attribute__((ext_vector_type(kLanes)));
 using U = Unsigned __attribute__((ext_vector_type(kLanes)));
 using Flags = bool __attribute__((ext_vector_type(kLanes)));
 
+/// 0, 1, 2 and so on.
+inline constexpr V kIota = [] {
+  V v = V(0);
+  for (int i = 0; i < kLanes; ++i)
+    v[i] = Lane(i);
+  return v;
+}();
+
 /// The lower bound of a buffer that is placed: the greatest value, neutral in a minimum.
 inline constexpr Lane kPlaced = Lane(Unsigned(~Unsigned(0)) >> 1);
 

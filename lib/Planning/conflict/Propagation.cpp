@@ -17,16 +17,20 @@ void markAll(Context &c, int first, int last) {
 
 void clearMarks(Context &c) { memset(c.dirty, 0, (c.sections + 63) / 64 * 8); }
 
-/// A section changes only by a move of one of its candidates.
-void markWhereCandidate(Context &c, const State &s, int item, Lane oldLowest) {
+/// Counts candidates of the sections of `item`, and marks those sections where its move can move
+/// others: it was the candidate with the lowest top, or it is none any more and lies below that
+/// top.
+void noteMove(Context &c, const State &s, int item, Lane old, Lane now) {
   int first = c.first[item], last = c.last[item];
+  Lane oldTop = Lane(old + c.size[item]);
   for (int lane = first / kLanes * kLanes; lane < last; lane += kLanes) {
-    uint64_t mask = bits(load(s.room + lane) >= splat(oldLowest));
-    if (lane < first)
-      mask &= ~uint64_t(0) << (first - lane);
-    if (last < lane + kLanes)
-      mask &= (uint64_t(1) << (last - lane)) - 1;
-    c.dirty[lane / 64] |= mask << (lane % 64);
+    V section = add(splat(Lane(lane)), kIota);
+    V room = load(s.room + lane), top = load(s.lowestTop + lane);
+    V was = (section >= splat(Lane(first))) & (section < splat(Lane(last))) & (room >= splat(old));
+    V left = was & (room < splat(now));
+    store(s.candidates + lane, add(load(s.candidates + lane), left)); // a true lane is −1
+    uint64_t marks = bits((was & (top == splat(oldTop))) | (left & (top > splat(now))));
+    c.dirty[lane / 64] |= marks << (lane % 64);
   }
 }
 
@@ -37,11 +41,12 @@ bool raise(Context &c, const State &s, int group, V raised, V old, Lane bound, i
   store(s.lowest + group * kLanes, raised ? lifted : old);
   if (bits(raised & (lifted > load(c.highest + group * kLanes))))
     return false;
-  Lane olds[kLanes];
+  Lane olds[kLanes], news[kLanes];
   memcpy(olds, &old, sizeof old);
+  memcpy(news, &lifted, sizeof lifted);
   for (uint32_t left = bits(raised); left; left &= left - 1) {
     int item = group * kLanes + __builtin_ctz(left);
-    markWhereCandidate(c, s, item, olds[item % kLanes]);
+    noteMove(c, s, item, olds[item % kLanes], news[item % kLanes]);
     int word = c.first[item] / 64;
     *lowestWord = word < *lowestWord ? word : *lowestWord;
   }
@@ -56,7 +61,6 @@ bool fail(Context &c, int section) {
 /// The lowest of a section is a candidate, so all others lie on the lowest top of the
 /// candidates or higher.
 bool propagate(Context &c, const State &s) {
-  uint32_t others[kMaxGroups];
   int words = (c.sections + 63) / 64;
   for (int word = 0; word < words;) {
     if (!c.dirty[word]) {
@@ -71,26 +75,18 @@ bool propagate(Context &c, const State &s) {
     int begin = c.sectionGroupsBegin[section], end = c.sectionGroupsBegin[section + 1];
     V tops = splat(kPlaced);
     int count = 0;
-    uint32_t anyOthers = 0;
     for (int k = begin; k < end; ++k) {
       int group = c.sectionGroups[k];
-      V lowest = lowestOf(s, group);
-      V inside = inSection(c, group, section) & (lowest != splat(kPlaced));
-      V candidate = inside & (lowest <= splat(room));
+      V candidate = candidatesIn(c, s, group, section);
       tops = min(tops, keep(candidate, topOf(c, s, group)));
-      uint32_t chosen = bits(candidate);
-      count += __builtin_popcount(chosen);
-      anyOthers |= others[k - begin] = bits(inside) & ~chosen;
+      count += __builtin_popcount(bits(candidate));
     }
     if (count == 0)
       return fail(c, section);
-    s.candidates[section] = Lane(count);
-    if (!anyOthers)
-      continue;
     Lane top = least(tops);
+    s.candidates[section] = Lane(count);
+    s.lowestTop[section] = top;
     for (int k = begin; k < end; ++k) {
-      if (!others[k - begin])
-        continue;
       int group = c.sectionGroups[k];
       V lowest = lowestOf(s, group);
       V raised = inSection(c, group, section) & (lowest > splat(room)) & (lowest < splat(top));
@@ -108,6 +104,7 @@ bool start(Context &c) {
   for (int section = 0; section < c.sectionLanes; ++section) {
     s.room[section] = c.capacity;
     s.candidates[section] = 0;
+    s.lowestTop[section] = 0;
     s.crossing[section] = 0;
   }
   memset(s.notLowest, 0, c.groups * sizeof(uint32_t));

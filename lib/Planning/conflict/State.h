@@ -2,8 +2,9 @@
 //
 // A state holds the lower bound of each buffer; for each section the room h =
 // capacity − sizes still to be placed, the count of candidates (unplaced, lower
-// bound ≤ h; the lowest of a section is one of them), and how many unplaced
-// buffers cross from the section before. Copied whole from depth to depth.
+// bound ≤ h; the lowest of a section is one of them), the lowest top among these,
+// and how many unplaced buffers cross from the section before. Copied whole from
+// depth to depth.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_PLANNING_CONFLICT_STATE_H
@@ -23,6 +24,7 @@ struct State {
   Lane *lowest;          // by item
   Lane *room;            // by section
   Lane *candidates;      // by section
+  Lane *lowestTop;       // by section, of the candidates
   Lane *crossing;        // by section
   uint32_t *notLowest;   // a bit an item
   uint32_t *behindATwin; // a bit an item; the twin before it is not placed
@@ -36,7 +38,8 @@ inline State stateAt(const Context &c, Lane *lanes) {
   s.lowest = lanes;
   s.room = s.lowest + int64_t(c.groups) * kLanes;
   s.candidates = s.room + c.sectionLanes;
-  s.crossing = s.candidates + c.sectionLanes;
+  s.lowestTop = s.candidates + c.sectionLanes;
+  s.crossing = s.lowestTop + c.sectionLanes;
   s.notLowest = reinterpret_cast<uint32_t *>(s.crossing + c.sectionLanes);
   s.behindATwin = s.notLowest + c.groups;
   return s;
