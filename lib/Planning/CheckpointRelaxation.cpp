@@ -1,0 +1,163 @@
+//===- CheckpointRelaxation.cpp - the programme, with fractions ------------===//
+#include "CheckpointRelaxation.h"
+
+#include "CheckpointCuts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#pragma STDC FP_CONTRACT OFF // the same bits with and without fused multiply-add
+
+namespace zero::planning::checkpoint {
+namespace {
+
+using Wide = __int128;
+constexpr double kViolated = 1e-6;
+constexpr int64_t kTableCells = 3'000'000; // of the tableau
+constexpr int32_t kMostRows = 250;         // for more cuts
+constexpr int32_t kRowsPerRound = 6, kCutsPerRound = 4, kStepsApart = 3;
+constexpr int64_t kMostPivots = 4'000;
+
+double dearest(const Graph &graph) {
+  return double(std::max<int64_t>(1, *std::max_element(graph.cost.begin(), graph.cost.end())));
+}
+
+std::vector<double> relativeCosts(const Programme &programme, double scale) {
+  std::vector<double> costs;
+  for (int32_t column = 0; column < programme.columns(); ++column)
+    costs.push_back(double(programme.cost(column)) / scale);
+  return costs;
+}
+
+} // namespace
+
+Relaxation::Relaxation(const Graph &graph)
+    : programme(graph), graph(graph), costScale(dearest(graph)),
+      simplex(relativeCosts(programme, costScale)), values(programme.columns(), 0),
+      hasRow(graph.size, 0), lowers(programme.columns(), 0), uppers(programme.columns(), 1) {
+  for (int32_t column = 0; column < programme.columns(); ++column)
+    costUnit = std::gcd(costUnit, programme.cost(column));
+  costUnit = std::max<int64_t>(costUnit, 1);
+}
+
+void Relaxation::add(Row row, bool cut) {
+  std::vector<std::pair<int32_t, double>> scaled;
+  for (auto [column, bytes] : row.terms)
+    scaled.push_back({column, double(bytes) / double(row.least)});
+  simplex.addRow(scaled);
+  rows.push_back(std::move(row));
+  isCut.push_back(cut);
+}
+
+bool Relaxation::addRows() {
+  int64_t room = kTableCells / (programme.columns() + 1) + 1 - simplex.rows();
+  const std::vector<int64_t> &missing = programme.missing();
+  std::vector<double> evicted(graph.size + 1, 0);
+  for (int32_t column = 0; column < programme.columns(); ++column) {
+    double bytes = double(programme.bytes(column)) * values[column];
+    evicted[programme.gap(column).from + 1] += bytes;
+    evicted[programme.gap(column).to] -= bytes;
+  }
+  std::partial_sum(evicted.begin(), evicted.end(), evicted.begin());
+  std::vector<std::pair<double, int32_t>> violated;
+  for (int32_t step = 0; step < graph.size; ++step)
+    if (missing[step] > 0 && !hasRow[step])
+      if (double lacking = 1 - evicted[step] / double(missing[step]); lacking > kViolated)
+        violated.push_back({-lacking * double(missing[step]), step});
+  std::sort(violated.begin(), violated.end());
+  std::vector<int32_t> chosen;
+  for (auto [lacking, step] : violated) {
+    if (int64_t(chosen.size()) >= std::min<int64_t>(room, kRowsPerRound))
+      break;
+    if (std::any_of(chosen.begin(), chosen.end(),
+                    [&](int32_t other) { return std::abs(other - step) < kStepsApart; }))
+      continue;
+    chosen.push_back(step);
+    hasRow[step] = 1;
+    add(programme.stepRow(step), false);
+  }
+  return !chosen.empty();
+}
+
+bool Relaxation::addCuts() {
+  if (int64_t(programme.columns()) * (simplex.rows() + 8) > kTableCells ||
+      simplex.rows() > kMostRows)
+    return false;
+  struct Found {
+    double violation;
+    size_t of;
+    Row row;
+  };
+  std::vector<Found> cuts;
+  for (size_t of = 0; of < rows.size(); ++of)
+    if (!isCut[of])
+      if (Row cut = cutOf(rows[of], values); !cut.terms.empty())
+        cuts.push_back({-cut.surplus(values), of, std::move(cut)});
+  std::sort(cuts.begin(), cuts.end(), [](const Found &a, const Found &b) {
+    return a.violation != b.violation ? a.violation > b.violation : a.of < b.of;
+  });
+  for (size_t k = 0; k < std::min<size_t>(cuts.size(), kCutsPerRound); ++k)
+    add(std::move(cuts[k].row), true);
+  return !cuts.empty();
+}
+
+void Relaxation::setBounds(int32_t column, bool lower, bool upper) {
+  lowers[column] = lower;
+  uppers[column] = upper;
+  simplex.setBounds(column, lower, upper);
+}
+
+bool Relaxation::solve() {
+  int64_t pivots = simplex.solve(kMostPivots);
+  cellsTouched += (std::abs(pivots) + 8) * int64_t(programme.columns() + 1) * simplex.rows();
+  for (int32_t column = 0; column < programme.columns(); ++column)
+    values[column] = simplex.value(column);
+  return pivots >= 0;
+}
+
+bool Relaxation::isImpossible() const {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row &row) {
+    Wide most = 0;
+    for (auto [column, bytes] : row.terms)
+      most += uppers[column] ? bytes : 0;
+    return most < row.least;
+  });
+}
+
+Exact Relaxation::evaluate(std::vector<Wide> *reducedCosts) const {
+  std::vector<double> multipliers;
+  double most = 0;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    multipliers.push_back(simplex.multiplier(int32_t(r)) * costScale / double(rows[r].least));
+    most = std::max(most, multipliers.back());
+  }
+  int exponent = 0;
+  std::frexp(most, &exponent);
+  Exact exact;
+  exact.shift = std::clamp(48 - exponent, 0, 56);
+  std::vector<Wide> costs;
+  for (int32_t column = 0; column < programme.columns(); ++column)
+    costs.push_back(Wide(programme.cost(column)) << exact.shift);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    auto multiplier = int64_t(std::min(std::ldexp(multipliers[r], exact.shift), 0x1p56));
+    if (multiplier == 0)
+      continue;
+    exact.value += Wide(multiplier) * rows[r].least;
+    for (auto [column, bytes] : rows[r].terms)
+      costs[column] -= Wide(multiplier) * bytes;
+  }
+  for (size_t k = 0; k < costs.size(); ++k)
+    exact.value += costs[k] < 0 ? costs[k] * uppers[k] : costs[k] * lowers[k];
+  if (reducedCosts)
+    *reducedCosts = std::move(costs);
+  return exact;
+}
+
+int64_t Relaxation::roundUp(const Exact &exact) const {
+  Wide unit = Wide(costUnit) << exact.shift;
+  Wide units = exact.value <= 0 ? 0 : (exact.value + unit - 1) / unit;
+  return int64_t(std::min<Wide>(units * costUnit, kMaxTotal));
+}
+
+} // namespace zero::planning::checkpoint
