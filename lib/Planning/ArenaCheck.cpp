@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ArenaGroups.h"
+#include "ArenaIds.h"
 #include "zero/Planning/Arena.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <unordered_set>
 
 namespace zero::planning::arena {
 namespace {
@@ -37,55 +37,72 @@ std::vector<Interval> sortedGaps(const Buffer &buffer) {
   return gaps;
 }
 
-/// The parts of the lifetime in which the bytes are the buffer's own.
-std::vector<Interval> liveParts(const Buffer &buffer) {
-  std::vector<Interval> parts;
+/// `visit(part)` for the parts of the lifetime in which the bytes are the buffer's own.
+template <typename Visit> void eachLivePart(const Buffer &buffer, Visit visit) {
   int64_t from = buffer.lower;
-  for (const Interval &gap : sortedGaps(buffer)) {
-    if (gap.lower > from)
-      parts.push_back({from, gap.lower});
-    from = gap.upper;
-  }
+  if (!buffer.gaps.empty())
+    for (const Interval &gap : sortedGaps(buffer)) {
+      if (gap.lower > from)
+        visit(Interval{from, gap.lower});
+      from = gap.upper;
+    }
   if (from < buffer.upper)
-    parts.push_back({from, buffer.upper});
-  return parts;
+    visit(Interval{from, buffer.upper});
 }
 
-struct Event {
-  int64_t time;
-  bool begins;
-  int64_t buffer;
-};
+/// The begins and the ends of all lives, or of those in fixed places, in the order of time.
+class Sweep {
+public:
+  Sweep(const Problem &problem, bool fixedOnly);
 
-/// In the order of time, ends before begins, then by index.
-std::vector<Event> timeline(const Problem &problem, bool fixedOnly) {
-  std::vector<Event> events;
-  for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    if (fixedOnly && !problem.buffers[i].fixedOffset)
-      continue;
-    for (const Interval &part : liveParts(problem.buffers[i])) {
-      events.push_back({part.lower, true, int64_t(i)});
-      events.push_back({part.upper, false, int64_t(i)});
+  /// `visit(time, begins, buffer)`: ends before begins, then by index. Ends where it is false.
+  template <typename Visit> void run(Visit visit) const {
+    for (size_t begin = 0, end = 0; end < ends.size();) {
+      bool begins = begin < begun.size() && begun[begin].time < ends[end].time;
+      const Moment &moment = begins ? begun[begin++] : ends[end++];
+      if (!visit(moment.time, begins, moment.buffer))
+        return;
     }
   }
-  std::sort(events.begin(), events.end(), [](const Event &a, const Event &b) {
-    if (a.time != b.time)
-      return a.time < b.time;
-    return a.begins != b.begins ? b.begins : a.buffer < b.buffer;
-  });
-  return events;
+
+private:
+  struct Moment {
+    int64_t time;
+    uint32_t buffer;
+  };
+  std::vector<Moment> begun, ends;
+};
+
+Sweep::Sweep(const Problem &problem, bool fixedOnly) {
+  if (!fixedOnly) {
+    begun.reserve(problem.buffers.size());
+    ends.reserve(problem.buffers.size());
+  }
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    if (!fixedOnly || problem.buffers[i].fixedOffset)
+      eachLivePart(problem.buffers[i], [&](const Interval &part) {
+        begun.push_back({part.lower, uint32_t(i)});
+        ends.push_back({part.upper, uint32_t(i)});
+      });
+  auto isEarlier = [](const Moment &a, const Moment &b) {
+    return a.time != b.time ? a.time < b.time : a.buffer < b.buffer;
+  };
+  for (std::vector<Moment> *moments : {&begun, &ends})
+    if (!std::is_sorted(moments->begin(), moments->end(), isEarlier))
+      std::sort(moments->begin(), moments->end(), isEarlier);
 }
 
 /// Two buffers that share bytes at one time, said in words.
 std::optional<std::string> findOverlap(const Problem &problem, const std::vector<int64_t> &offsets,
-                                       bool fixedOnly) {
-  std::map<int64_t, int64_t> alive; // offset -> buffer
-  for (const Event &event : timeline(problem, fixedOnly)) {
-    const Buffer &buffer = problem.buffers[event.buffer];
-    int64_t begin = offsets[event.buffer], end = begin + buffer.sizeBytes;
-    if (!event.begins) {
+                                       const Sweep &sweep) {
+  std::optional<std::string> found;
+  std::map<int64_t, uint32_t> alive; // offset -> buffer
+  sweep.run([&](int64_t at, bool begins, uint32_t index) {
+    const Buffer &buffer = problem.buffers[index];
+    int64_t begin = offsets[index], end = begin + buffer.sizeBytes;
+    if (!begins) {
       alive.erase(begin);
-      continue;
+      return true;
     }
     auto next = alive.lower_bound(begin);
     auto other = next != alive.end() && next->first < end ? next : alive.end();
@@ -96,13 +113,15 @@ std::optional<std::string> findOverlap(const Problem &problem, const std::vector
     }
     if (other != alive.end()) {
       const Buffer &mate = problem.buffers[other->second];
-      return describe(mate) + " at " + bytes(other->first, other->first + mate.sizeBytes) +
-             " and " + describe(buffer) + " at " + bytes(begin, end) + " overlap at time " +
-             time(event.time);
+      found = describe(mate) + " at " + bytes(other->first, other->first + mate.sizeBytes) +
+              " and " + describe(buffer) + " at " + bytes(begin, end) + " overlap at time " +
+              time(at);
+      return false;
     }
-    alive.emplace_hint(next, begin, event.buffer);
-  }
-  return std::nullopt;
+    alive.emplace_hint(next, begin, index);
+    return true;
+  });
+  return found;
 }
 
 int64_t unitBytes(const Problem &problem) {
@@ -122,45 +141,59 @@ Status statusOf(const Plan &plan, std::optional<int64_t> capacityBytes) {
 }
 
 std::optional<std::string> checkOne(const Buffer &buffer) {
-  std::string who = describe(buffer) + ": ";
+  auto who = [&] { return describe(buffer) + ": "; };
   if (buffer.lower >= buffer.upper)
-    return who + "expects lower below upper, got [" + time(buffer.lower) + ", " +
+    return who() + "expects lower below upper, got [" + time(buffer.lower) + ", " +
            time(buffer.upper) + ")";
   if (buffer.sizeBytes < 1)
-    return who + "expects a size of at least 1, got " + std::to_string(buffer.sizeBytes);
+    return who() + "expects a size of at least 1, got " + std::to_string(buffer.sizeBytes);
   if (buffer.alignmentBytes < 1)
-    return who + "expects an alignment of at least 1, got " + std::to_string(buffer.alignmentBytes);
+    return who() + "expects an alignment of at least 1, got " +
+           std::to_string(buffer.alignmentBytes);
   if (buffer.sizeBytes > kMaxTotalBytes || buffer.alignmentBytes > kMaxTotalBytes)
-    return who + "expects size and alignment of at most " + std::to_string(kMaxTotalBytes) +
+    return who() + "expects size and alignment of at most " + std::to_string(kMaxTotalBytes) +
            ", got " + std::to_string(std::max(buffer.sizeBytes, buffer.alignmentBytes));
   if (buffer.fixedOffset && *buffer.fixedOffset < 0)
-    return who + "expects a fixed offset of at least 0, got " + std::to_string(*buffer.fixedOffset);
+    return who() + "expects a fixed offset of at least 0, got " +
+           std::to_string(*buffer.fixedOffset);
   if (buffer.fixedOffset && *buffer.fixedOffset % buffer.alignmentBytes != 0)
-    return who + "expects a fixed offset that is a multiple of " +
+    return who() + "expects a fixed offset that is a multiple of " +
            std::to_string(buffer.alignmentBytes) + ", got " + std::to_string(*buffer.fixedOffset);
+  if (buffer.gaps.empty())
+    return std::nullopt;
   int64_t from = buffer.lower;
   for (const Interval &gap : sortedGaps(buffer)) {
     if (gap.lower >= gap.upper || gap.lower < from || gap.upper > buffer.upper)
-      return who + "expects gaps apart from each other and inside [" + time(buffer.lower) + ", " +
+      return who() + "expects gaps apart from each other and inside [" + time(buffer.lower) + ", " +
              time(buffer.upper) + "), got [" + time(gap.lower) + ", " + time(gap.upper) + ")";
     from = gap.upper;
   }
-  if (liveParts(buffer).empty())
-    return who + "expects a moment outside its gaps";
+  bool isAlive = false;
+  eachLivePart(buffer, [&](const Interval &) { isAlive = true; });
+  if (!isAlive)
+    return who() + "expects a moment outside its gaps";
   return std::nullopt;
+}
+
+/// `message`, unless one of the first `count` buffers has an id that another has before it.
+std::optional<std::string> idsFirst(const Problem &problem, size_t count,
+                                    std::optional<std::string> message) {
+  if (auto repeated = findRepeatedId(std::span(problem.buffers).first(count)))
+    return describe(problem.buffers[repeated->again]) +
+           ": expects an id of its own, and another buffer has it too";
+  return message;
 }
 
 } // namespace
 
 std::optional<std::string> check(const Problem &problem) {
+  const std::vector<Buffer> &buffers = problem.buffers;
   if (!isPlain(problem)) {
-    std::unordered_set<int64_t> ids;
-    for (const Buffer &buffer : problem.buffers) {
-      if (auto message = checkOne(buffer))
-        return message;
-      if (!ids.insert(buffer.id).second)
-        return describe(buffer) + ": expects an id of its own, and another buffer has it too";
-    }
+    for (size_t i = 0; i < buffers.size(); ++i)
+      if (auto message = checkOne(buffers[i]))
+        return idsFirst(problem, i, message);
+    if (auto message = idsFirst(problem, buffers.size(), std::nullopt))
+      return message;
     if (auto message = checkLinks(problem))
       return message;
     for (const Blocks &blocks : splitIntoBlocks(problem))
@@ -170,34 +203,57 @@ std::optional<std::string> check(const Problem &problem) {
   }
   if (problem.capacityBytes && *problem.capacityBytes < 0)
     return "expects a capacity of at least 0, got " + std::to_string(*problem.capacityBytes);
-  std::unordered_set<int64_t> ids;
-  std::vector<int64_t> offsets(problem.buffers.size(), 0);
+  std::vector<int64_t> fixedOffsets; // empty where there are none
   int64_t fixedTop = 0;
-  for (size_t i = 0; i < problem.buffers.size(); ++i) {
-    const Buffer &buffer = problem.buffers[i];
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer &buffer = buffers[i];
     if (auto message = checkOne(buffer))
-      return message;
-    if (!ids.insert(buffer.id).second)
-      return describe(buffer) + ": expects an id of its own, and another buffer has it too";
-    offsets[i] = buffer.fixedOffset.value_or(0);
-    int64_t top = 0;
-    if (__builtin_add_overflow(offsets[i], buffer.sizeBytes, &top) || top > kMaxTotalBytes)
-      return describe(buffer) + ": expects to end at " + std::to_string(kMaxTotalBytes) +
-             " or below, got offset " + std::to_string(offsets[i]);
-    if (buffer.fixedOffset)
-      fixedTop = std::max(fixedTop, top);
+      return idsFirst(problem, i, message);
+    int64_t top = 0, offset = buffer.fixedOffset.value_or(0);
+    if (__builtin_add_overflow(offset, buffer.sizeBytes, &top) || top > kMaxTotalBytes)
+      return idsFirst(problem, i + 1,
+                      describe(buffer) + ": expects to end at " + std::to_string(kMaxTotalBytes) +
+                          " or below, got offset " + std::to_string(offset));
+    if (!buffer.fixedOffset)
+      continue;
+    fixedTop = std::max(fixedTop, top);
+    fixedOffsets.resize(buffers.size());
+    fixedOffsets[i] = offset;
   }
+  if (auto message = idsFirst(problem, buffers.size(), std::nullopt))
+    return message;
   // However badly they are stacked, all tops stay below this sum.
   int64_t total = fixedTop;
-  for (const Buffer &buffer : problem.buffers) {
+  for (const Buffer &buffer : buffers) {
     total += buffer.sizeBytes + buffer.alignmentBytes;
     if (total > kMaxTotalBytes)
       return describe(buffer) + ": expects all buffers to take at most " +
              std::to_string(kMaxTotalBytes) + " bytes side by side, and this one with " +
              std::to_string(buffer.sizeBytes) + " bytes goes beyond";
   }
-  return findOverlap(problem, offsets, /*fixedOnly=*/true);
+  return fixedOffsets.empty()
+             ? std::nullopt
+             : findOverlap(problem, fixedOffsets, Sweep(problem, /*fixedOnly=*/true));
 }
+
+namespace {
+
+/// Of one space without groups.
+int64_t boundOf(const Problem &problem, const Sweep &sweep) {
+  int64_t unit = unitBytes(problem), bound = 0, alive = 0;
+  sweep.run([&](int64_t, bool begins, uint32_t index) {
+    int64_t size = roundUp(problem.buffers[index].sizeBytes, unit);
+    alive += begins ? size : -size;
+    bound = std::max(bound, alive);
+    return true;
+  });
+  for (const Buffer &buffer : problem.buffers)
+    if (buffer.fixedOffset)
+      bound = std::max(bound, *buffer.fixedOffset + roundUp(buffer.sizeBytes, unit));
+  return bound;
+}
+
+} // namespace
 
 int64_t lowerBound(const Problem &problem) {
   if (!isPlain(problem)) {
@@ -206,16 +262,7 @@ int64_t lowerBound(const Problem &problem) {
       sum += lowerBound(blocks.problem);
     return sum;
   }
-  int64_t unit = unitBytes(problem), bound = 0, alive = 0;
-  for (const Event &event : timeline(problem, /*fixedOnly=*/false)) {
-    int64_t size = roundUp(problem.buffers[event.buffer].sizeBytes, unit);
-    alive += event.begins ? size : -size;
-    bound = std::max(bound, alive);
-  }
-  for (const Buffer &buffer : problem.buffers)
-    if (buffer.fixedOffset)
-      bound = std::max(bound, *buffer.fixedOffset + roundUp(buffer.sizeBytes, unit));
-  return bound;
+  return boundOf(problem, Sweep(problem, /*fixedOnly=*/false));
 }
 
 namespace {
@@ -295,25 +342,26 @@ std::optional<std::string> verify(const Problem &problem, const Plan &plan) {
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
     int64_t offset = plan.offsets[i], top = 0;
-    std::string who = describe(buffer) + ": ";
+    auto who = [&] { return describe(buffer) + ": "; };
     if (offset < 0)
-      return who + "expects an offset of at least 0, got " + std::to_string(offset);
+      return who() + "expects an offset of at least 0, got " + std::to_string(offset);
     if (offset % buffer.alignmentBytes != 0)
-      return who + "expects an offset that is a multiple of " +
+      return who() + "expects an offset that is a multiple of " +
              std::to_string(buffer.alignmentBytes) + ", got " + std::to_string(offset);
     if (buffer.fixedOffset && offset != *buffer.fixedOffset)
-      return who + "expects its fixed offset " + std::to_string(*buffer.fixedOffset) + ", got " +
+      return who() + "expects its fixed offset " + std::to_string(*buffer.fixedOffset) + ", got " +
              std::to_string(offset);
     if (__builtin_add_overflow(offset, roundUp(buffer.sizeBytes, unit), &top))
-      return who + "expects to end below 2^63, got offset " + std::to_string(offset);
+      return who() + "expects to end below 2^63, got offset " + std::to_string(offset);
     height = std::max(height, top);
   }
-  if (auto message = findOverlap(problem, plan.offsets, /*fixedOnly=*/false))
+  Sweep sweep(problem, /*fixedOnly=*/false);
+  if (auto message = findOverlap(problem, plan.offsets, sweep))
     return message;
   if (plan.heightBytes != height)
     return "expects a height of " + std::to_string(height) + ", got " +
            std::to_string(plan.heightBytes);
-  int64_t bound = lowerBound(problem);
+  int64_t bound = boundOf(problem, sweep);
   if (plan.lowerBoundBytes != bound)
     return "expects a lower bound of " + std::to_string(bound) + ", got " +
            std::to_string(plan.lowerBoundBytes);

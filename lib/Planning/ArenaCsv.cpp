@@ -4,13 +4,18 @@
 // What a single row can get wrong is found here; what takes the whole problem
 // (colliding fixed offsets, sums) is asked of `check`.
 //
+// Files may have millions of rows: nothing is kept of one but its buffer. Tables
+// from ids to lines are made where there is something to complain about.
+//
 //===----------------------------------------------------------------------===//
 #include "zero/Planning/ArenaCsv.h"
 
+#include "ArenaIds.h"
 #include "CsvCells.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <unordered_map>
 
 namespace zero::planning::arena {
@@ -38,6 +43,9 @@ constexpr std::array<std::string_view, ColumnCount> kNames = {
     "id",     "lower", "upper", "size",     "alignment", "hint",
     "offset", "gaps",  "space", "adjacent", "shares"};
 
+/// `0,0,1,1` and the end of its line: no row with a buffer is shorter.
+constexpr size_t kLeastRow = 8;
+
 class Reader {
 public:
   explicit Reader(std::string_view text) : text(text) {}
@@ -50,6 +58,8 @@ private:
   }
   bool readHeader(const Cell &line);
   bool readRow(const Cell &line);
+  bool idsDiffer();
+  bool holdsTogether();
   bool number(const Cell &cell, std::string_view what, int64_t least, int64_t &value,
               int64_t most = INT64_MAX);
   bool readGaps(const Cell &cell, Buffer &buffer);
@@ -59,8 +69,8 @@ private:
   CsvResult result;
   std::array<int64_t, ColumnCount> position;
   size_t width = 0;
-  int64_t inclusive = 0; // 1 where the upper column is `end`
-  std::unordered_map<int64_t, int64_t> lineOfId;
+  int64_t inclusive = 0;   // 1 where the upper column is `end`
+  std::vector<Cell> cells; // of the row that is read
 };
 
 bool Reader::readHeader(const Cell &line) {
@@ -94,8 +104,11 @@ bool Reader::readHeader(const Cell &line) {
 
 bool Reader::number(const Cell &cell, std::string_view what, int64_t least, int64_t &value,
                     int64_t most) {
-  result.error = csv::readNumber(cell, what, least, most, value);
-  return !result.error;
+  if (auto message = csv::readNumber(cell, what, least, most, value)) {
+    result.error = std::move(message);
+    return false;
+  }
+  return true;
 }
 
 bool Reader::readGaps(const Cell &cell, Buffer &buffer) {
@@ -135,26 +148,24 @@ bool Reader::readGaps(const Cell &cell, Buffer &buffer) {
 }
 
 bool Reader::readRow(const Cell &line) {
-  std::vector<Cell> cells = split(line, ',');
+  split(line, ',', cells);
   if (cells.size() != width)
     return fail(cells.size() > width ? cells[width] : line,
                 "expects " + std::to_string(width) + " cells, got " + std::to_string(cells.size()));
-  auto cell = [&](Column column) { return cells[position[column]]; };
+  auto cell = [&](Column column) -> const Cell & { return cells[position[column]]; };
   auto given = [&](Column column) { return has(column) && !cell(column).text.empty(); };
-  Buffer buffer;
-  if (!number(cell(Id), "id", 0, buffer.id) || !number(cell(Lower), "lower", 0, buffer.lower) ||
-      !number(cell(Upper), "upper", 0, buffer.upper) ||
-      !number(cell(Size), "size", 1, buffer.sizeBytes, kMaxTotalBytes))
+  Buffer frame;
+  if (!number(cell(Id), "id", 0, frame.id) || !number(cell(Lower), "lower", 0, frame.lower) ||
+      !number(cell(Upper), "upper", 0, frame.upper) ||
+      !number(cell(Size), "size", 1, frame.sizeBytes, kMaxTotalBytes))
     return false;
-  if (__builtin_add_overflow(buffer.upper, inclusive, &buffer.upper))
+  if (__builtin_add_overflow(frame.upper, inclusive, &frame.upper))
     return fail(cell(Upper), "expects end below 2^63 - 1, got " + quoted(cell(Upper).text));
-  if (buffer.lower >= buffer.upper)
-    return fail(cell(Upper), "expects upper above lower " + std::to_string(buffer.lower) +
-                                 ", got " + quoted(cell(Upper).text));
-  auto [known, isNew] = lineOfId.try_emplace(buffer.id, line.line);
-  if (!isNew)
-    return fail(cell(Id), "expects an id of its own, got " + quoted(cell(Id).text) +
-                              " as in line " + std::to_string(known->second));
+  if (frame.lower >= frame.upper)
+    return fail(cell(Upper), "expects upper above lower " + std::to_string(frame.lower) + ", got " +
+                                 quoted(cell(Upper).text));
+  // An id that an earlier row has is told of before anything that is wrong further on.
+  Buffer &buffer = result.problem.buffers.emplace_back(std::move(frame));
   if (given(Alignment) &&
       !number(cell(Alignment), "alignment", 1, buffer.alignmentBytes, kMaxTotalBytes))
     return false;
@@ -188,46 +199,71 @@ bool Reader::readRow(const Cell &line) {
                   "expects the id of another buffer, got " + quoted(cell(column).text));
     *link = value;
   }
-  result.problem.buffers.push_back(std::move(buffer));
   return true;
 }
 
+bool Reader::idsDiffer() {
+  std::optional<RepeatedId> repeated = findRepeatedId(result.problem.buffers);
+  if (!repeated)
+    return true;
+  // Buffer i stands in line i + 2.
+  csv::Lines lines(text);
+  Cell line;
+  for (size_t i = 0; i < repeated->again + 2; ++i)
+    lines.next(line);
+  const Cell id = split(line, ',')[position[Id]];
+  return fail(id, "expects an id of its own, got " + quoted(id.text) + " as in line " +
+                      std::to_string(repeated->first + 2));
+}
+
+/// Names the first row whose arrival the problem does not survive; checks of one row alone cannot
+/// fail any more, so a bisection over the rows finds it.
+bool Reader::holdsTogether() {
+  auto message = check(result.problem);
+  if (!message)
+    return true;
+  std::unordered_map<int64_t, size_t> rowOfId;
+  for (size_t i = 0; i < result.problem.buffers.size(); ++i)
+    rowOfId.emplace(result.problem.buffers[i].id, i);
+  Problem part;
+  size_t good = 0, bad = result.problem.buffers.size();
+  while (bad - good > 1) {
+    size_t middle = good + (bad - good) / 2;
+    part.buffers.assign(result.problem.buffers.begin(), result.problem.buffers.begin() + middle);
+    // What leads to a row that has not come yet is no fault so far.
+    for (Buffer &buffer : part.buffers)
+      for (OptionalNumber *link : {&buffer.adjacentTo, &buffer.sharesWith})
+        if (*link && rowOfId.count(**link) && rowOfId.at(**link) >= middle)
+          link->reset();
+    if (auto earlier = check(part)) {
+      bad = middle;
+      message = earlier;
+    } else {
+      good = middle;
+    }
+  }
+  return fail({{}, int64_t(bad) + 1}, *message);
+}
+
 CsvResult Reader::read() {
-  std::vector<Cell> lines = csv::linesOf(text);
-  if (lines.empty()) {
+  csv::Lines lines(text);
+  Cell line;
+  std::vector<Buffer> &buffers = result.problem.buffers;
+  if (!lines.next(line)) {
     fail({}, "expects a header with id, lower, upper and size, got an empty file");
     return std::move(result);
   }
-  bool good = readHeader(lines.front());
-  for (size_t i = 1; i < lines.size() && good; ++i)
-    good = readRow(lines[i]);
-  if (!good)
+  if (!readHeader(line))
     return std::move(result);
-  if (result.problem.buffers.empty()) {
-    fail({{}, int64_t(lines.size()) + 1}, "expects at least one buffer, got none");
-    return std::move(result);
-  }
-  // The first row whose arrival the problem does not survive; checks of one row
-  // alone cannot fail any more, so a bisection over the rows finds it.
-  if (auto message = check(result.problem)) {
-    Problem part;
-    size_t good = 0, bad = result.problem.buffers.size();
-    while (bad - good > 1) {
-      size_t middle = good + (bad - good) / 2;
-      part.buffers.assign(result.problem.buffers.begin(), result.problem.buffers.begin() + middle);
-      // What leads to a row that has not come yet is no fault so far.
-      for (Buffer &buffer : part.buffers)
-        for (std::optional<int64_t> *link : {&buffer.adjacentTo, &buffer.sharesWith})
-          if (*link && lineOfId.count(**link) && lineOfId.at(**link) > int64_t(middle) + 1)
-            link->reset();
-      if (auto earlier = check(part)) {
-        bad = middle;
-        message = earlier;
-      } else {
-        good = middle;
-      }
-    }
-    fail({{}, int64_t(bad) + 1}, *message);
+  buffers.reserve(std::min(size_t(lines.left()), text.size() / kLeastRow + 1));
+  bool good = true;
+  while (good && lines.next(line))
+    good = readRow(line);
+  if (idsDiffer() && good) {
+    if (buffers.empty())
+      fail({{}, 2}, "expects at least one buffer, got none");
+    else
+      holdsTogether();
   }
   return std::move(result);
 }
@@ -256,14 +292,18 @@ std::string writeCsv(const Problem &problem, const Plan *plan) {
   text += shares ? ",shares" : "";
   text += offsets ? ",offset" : "";
   text += "\n";
-  auto cell = [&](std::optional<int64_t> value) {
-    text += ",";
+  auto number = [&](int64_t value) {
+    char digits[24];
+    text.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+  };
+  auto cell = [&](OptionalNumber value) {
+    text += ',';
     if (value)
-      text += std::to_string(*value);
+      number(*value);
   };
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
-    text += std::to_string(buffer.id);
+    number(buffer.id);
     cell(buffer.lower);
     cell(buffer.upper);
     cell(buffer.sizeBytes);
@@ -284,8 +324,8 @@ std::string writeCsv(const Problem &problem, const Plan *plan) {
     if (shares)
       cell(buffer.sharesWith);
     if (offsets)
-      cell(plan ? std::optional(plan->offsets[i]) : buffer.fixedOffset);
-    text += "\n";
+      cell(plan ? OptionalNumber(plan->offsets[i]) : buffer.fixedOffset);
+    text += '\n';
   }
   return text;
 }

@@ -14,7 +14,7 @@
 namespace zero::planning::arena {
 namespace {
 
-std::optional<int64_t> linkOf(const Buffer &buffer) {
+OptionalNumber linkOf(const Buffer &buffer) {
   return buffer.adjacentTo ? buffer.adjacentTo : buffer.sharesWith;
 }
 
@@ -40,10 +40,10 @@ std::optional<std::string> checkLinks(const Problem &problem) {
   std::unordered_map<int64_t, int64_t> follower;
   std::vector<bool> isLinked(problem.buffers.size(), false);
   for (const Buffer &buffer : problem.buffers) {
-    std::string who = "buffer " + std::to_string(buffer.id) + ": ";
-    std::optional<int64_t> link = linkOf(buffer);
+    OptionalNumber link = linkOf(buffer);
     if (!link)
       continue;
+    std::string who = "buffer " + std::to_string(buffer.id) + ": ";
     if (buffer.adjacentTo && buffer.sharesWith)
       return who + "expects to be adjacent to a buffer or to share with one, got both";
     auto target = index.find(*link);
@@ -72,7 +72,7 @@ std::optional<std::string> checkLinks(const Problem &problem) {
       if (walkOf[at] >= 0)
         break; // an earlier walk came to an end from here
       walkOf[at] = int32_t(i);
-      std::optional<int64_t> link = linkOf(problem.buffers[at]);
+      OptionalNumber link = linkOf(problem.buffers[at]);
       if (!link)
         break;
       at = index.at(*link);

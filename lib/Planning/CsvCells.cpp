@@ -1,6 +1,7 @@
 //===- CsvCells.cpp - cells that know where they stand ---------------------===//
 #include "CsvCells.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace zero::planning::csv {
@@ -11,29 +12,53 @@ std::string at(const Cell &cell, const std::string &message) {
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
-std::vector<Cell> split(const Cell &whole, char separator) {
-  std::vector<Cell> cells;
+void split(const Cell &whole, char separator, std::vector<Cell> &cells) {
+  cells.clear();
   size_t from = 0;
   for (size_t to = 0; to != std::string_view::npos; from = to + 1) {
     to = whole.text.find(separator, from);
     size_t length = to == std::string_view::npos ? to : to - from;
     cells.push_back({whole.text.substr(from, length), whole.line, whole.column + int64_t(from)});
   }
+}
+
+std::vector<Cell> split(const Cell &whole, char separator) {
+  std::vector<Cell> cells;
+  split(whole, separator, cells);
   return cells;
 }
 
-std::vector<Cell> linesOf(std::string_view text) {
-  std::vector<Cell> lines = split({text}, '\n');
-  for (size_t i = 0; i < lines.size(); ++i) {
-    Cell &line = lines[i];
-    line.line = int64_t(i) + 1;
-    line.column = 1;
-    if (!line.text.empty() && line.text.back() == '\r')
-      line.text.remove_suffix(1);
+Lines::Lines(std::string_view text) : rest(text) {
+  for (more = true; more;) {
+    size_t end = rest.rfind('\n');
+    std::string_view last = end == std::string_view::npos ? rest : rest.substr(end + 1);
+    if (!last.empty() && last != "\r")
+      break;
+    more = end != std::string_view::npos;
+    rest = rest.substr(0, more ? end : 0);
   }
-  while (!lines.empty() && lines.back().text.empty())
-    lines.pop_back();
-  return lines;
+}
+
+bool Lines::next(Cell &line) {
+  if (!more)
+    return false;
+  size_t end = rest.find('\n');
+  line = {rest.substr(0, end), ++count, 1};
+  more = end != std::string_view::npos;
+  rest = more ? rest.substr(end + 1) : std::string_view();
+  if (!line.text.empty() && line.text.back() == '\r')
+    line.text.remove_suffix(1);
+  return true;
+}
+
+int64_t Lines::left() const { return more ? std::count(rest.begin(), rest.end(), '\n') + 1 : 0; }
+
+std::vector<Cell> linesOf(std::string_view text) {
+  std::vector<Cell> result;
+  Lines lines(text);
+  for (Cell line; lines.next(line);)
+    result.push_back(line);
+  return result;
 }
 
 std::optional<std::string> readNumber(const Cell &cell, std::string_view what, int64_t least,

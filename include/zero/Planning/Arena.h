@@ -45,23 +45,47 @@ struct Interval {
   int64_t lower = 0, upper = 0;
 };
 
+/// A number or none, in the room of the number, as problems hold millions of them. Any number but
+/// INT64_MIN.
+class OptionalNumber {
+public:
+  constexpr OptionalNumber() = default;
+  constexpr OptionalNumber(int64_t value) : value(value) {}
+  constexpr OptionalNumber(std::nullopt_t) {}
+  constexpr OptionalNumber(const std::optional<int64_t> &value) : value(value.value_or(kNone)) {}
+  constexpr operator std::optional<int64_t>() const {
+    return has_value() ? std::optional(value) : std::nullopt;
+  }
+
+  constexpr bool has_value() const { return value != kNone; }
+  constexpr explicit operator bool() const { return has_value(); }
+  constexpr int64_t operator*() const { return value; }
+  constexpr int64_t value_or(int64_t other) const { return has_value() ? value : other; }
+  constexpr void reset() { value = kNone; }
+  friend constexpr bool operator==(OptionalNumber, OptionalNumber) = default;
+
+private:
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+  int64_t value = kNone;
+};
+
 struct Buffer {
   int64_t id = 0;               ///< unique; names the buffer in messages
   int64_t lower = 0, upper = 0; ///< lifetime, half-open: [lower, upper)
   int64_t sizeBytes = 0;
-  int64_t alignmentBytes = 1;              ///< the offset is a multiple of this
-  std::optional<int64_t> fixedOffset = {}; ///< the plan must put it there
-  std::string name = {};                   ///< joins the id in messages
-  std::vector<Interval> gaps = {};         ///< inside the lifetime; the bytes are others' then
-  std::optional<int64_t> hintOffset = {};  ///< from a file; kept, and free to be ignored
+  int64_t alignmentBytes = 1;      ///< the offset is a multiple of this
+  OptionalNumber fixedOffset = {}; ///< the plan must put it there
+  std::string name = {};           ///< joins the id in messages
+  std::vector<Interval> gaps = {}; ///< inside the lifetime; the bytes are others' then
+  OptionalNumber hintOffset = {};  ///< from a file; kept, and free to be ignored
 
   /// Arenas apart from each other, such as a device's and its host's: buffers of different
   /// spaces never meet, and each space has offsets from 0.
   int64_t space = 0;
   /// Lies directly behind the buffer with this id, as near as its alignment allows.
-  std::optional<int64_t> adjacentTo = {};
+  OptionalNumber adjacentTo = {};
   /// Lies at the offset of the buffer with this id, on the same bytes.
-  std::optional<int64_t> sharesWith = {};
+  OptionalNumber sharesWith = {};
 
   bool isPersistent() const { return lower == kTimeBegin && upper == kTimeEnd; }
 };

@@ -1,0 +1,29 @@
+//===- ArenaIds.cpp - buffers whose ids are not their own ----------------===//
+#include "ArenaIds.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace zero::planning::arena {
+
+std::optional<RepeatedId> findRepeatedId(std::span<const Buffer> buffers) {
+  auto risesNot = [](const Buffer &a, const Buffer &b) { return a.id >= b.id; };
+  if (std::adjacent_find(buffers.begin(), buffers.end(), risesNot) == buffers.end())
+    return std::nullopt;
+  {
+    std::vector<int64_t> ids;
+    ids.reserve(buffers.size());
+    for (const Buffer &buffer : buffers)
+      ids.push_back(buffer.id);
+    std::sort(ids.begin(), ids.end());
+    if (std::adjacent_find(ids.begin(), ids.end()) == ids.end())
+      return std::nullopt;
+  }
+  std::unordered_map<int64_t, size_t> indexOf;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (auto [known, isNew] = indexOf.try_emplace(buffers[i].id, i); !isNew)
+      return RepeatedId{known->second, i};
+  return std::nullopt;
+}
+
+} // namespace zero::planning::arena

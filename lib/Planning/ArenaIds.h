@@ -1,0 +1,23 @@
+//===- ArenaIds.h - buffers whose ids are not their own ------------------===//
+#ifndef ZERO_LIB_PLANNING_ARENAIDS_H
+#define ZERO_LIB_PLANNING_ARENAIDS_H
+
+#include "zero/Planning/Arena.h"
+
+#include <span>
+
+namespace zero::planning::arena {
+
+/// Two buffers with one id, as indices.
+struct RepeatedId {
+  size_t first, again;
+};
+
+/// The first buffer whose id an earlier one has, or nothing. A table from ids to buffers would take
+/// a third as much memory as the buffers themselves, so there is none as long as all is well: the
+/// ids are looked through, and sorted if they do not rise. O(n log n).
+std::optional<RepeatedId> findRepeatedId(std::span<const Buffer> buffers);
+
+} // namespace zero::planning::arena
+
+#endif // ZERO_LIB_PLANNING_ARENAIDS_H
