@@ -28,7 +28,7 @@ ExactDescent::ExactDescent(const Problem &problem, const Timeline &timeline,
     return;
   for (int64_t i = 0; i < count; ++i) {
     const Buffer &buffer = problem.buffers[i];
-    if (timeline.items[i].stretchCount != 1)
+    if (timeline.stretches(i).size() != 1)
       return;
     if (buffer.fixedOffset || buffer.isPersistent())
       fixedOffsets[i] = packing.offsets[i];
@@ -41,10 +41,7 @@ void ExactDescent::build() {
   unit = 0;
   for (int64_t i = 0; i < count; ++i)
     unit = std::gcd(std::gcd(unit, timeline.items[i].size), std::max<int64_t>(fixedOffsets[i], 0));
-  int64_t sizes = unit;
-  for (const Buffer &buffer : problem.buffers)
-    if (sizes % buffer.alignmentBytes != 0)
-      unit = std::gcd(unit, buffer.alignmentBytes);
+  unit = placingUnit(problem, unit);
   for (const Buffer &buffer : problem.buffers)
     if (!std::has_single_bit(uint64_t(std::max<int64_t>(1, buffer.alignmentBytes / unit))))
       return;

@@ -19,13 +19,17 @@ namespace {
 Plan planPlain(const Problem &problem, const Options &options) {
   auto stop = [&] { return options.stop && options.stop(); };
   Plan plan;
-  plan.lowerBoundBytes = plan.provedBytes = lowerBound(problem);
+  Timeline timeline(problem);
+  plan.lowerBoundBytes = timeline.peakLoad;
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    if (OptionalNumber offset = problem.buffers[i].fixedOffset)
+      plan.lowerBoundBytes = std::max(plan.lowerBoundBytes, *offset + timeline.items[i].size);
+  plan.provedBytes = plan.lowerBoundBytes;
   // Within a capacity any plan will do; without one only the bound is enough.
   int64_t goal = problem.capacityBytes ? std::max(plan.lowerBoundBytes, *problem.capacityBytes)
                                        : plan.lowerBoundBytes;
   Incumbent best;
   {
-    Timeline timeline(problem);
     Portfolio portfolio(problem, timeline, options.threads);
     portfolio.runOrders(best, goal, options.work, stop);
     int64_t left = options.work - portfolio.steps();

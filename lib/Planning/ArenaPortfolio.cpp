@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 #include "ArenaPortfolio.h"
 
+#include "KeySort.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -35,108 +37,159 @@ constexpr int64_t kNoHeight = std::numeric_limits<int64_t>::max();
 constexpr int64_t kFullSteps = 120'000'000;
 constexpr int64_t kNearTop = 64;
 
+/// Trees are a part in so many higher than the bound: what the first order needs beyond that takes
+/// wider words.
+constexpr int64_t kHeadroom = 8;
+
 /// Buffers of the order whose nodes, and lists, are brought into the cache in advance.
 constexpr int64_t kCachedSections = 16384;
 constexpr size_t kNodesAhead = 8, kListsAhead = 4;
 
 } // namespace
 
+Portfolio::Key Portfolio::keyOf(int32_t i, const Recipe &recipe) const {
+  return recipe.peakFirst && timeline.items[i].atPeak ? recipe.inPeak : recipe.rest;
+}
+
+int64_t Portfolio::firstKey(int32_t i, Key key) {
+  const Timeline::Item &item = timeline.items[i];
+  switch (key) {
+  case Key::Length:
+  case Key::LengthSize:
+    return item.length;
+  case Key::Size:
+    return item.size;
+  case Key::SizeClass: // keeps small long-lived buffers from being scattered
+    return std::bit_width(uint64_t(item.size));
+  case Key::Area:
+    return int64_t(std::min<__int128>(__int128(item.size) * item.length,
+                                      std::numeric_limits<int64_t>::max() / 4));
+  case Key::Load:
+    if (peakLoads.empty())
+      peakLoads = timeline.peakLoads();
+    return peakLoads[i];
+  case Key::Lower:
+    break;
+  }
+  return 0;
+}
+
+int64_t Portfolio::secondKey(int32_t i, Key key) const {
+  const Timeline::Item &item = timeline.items[i];
+  switch (key) {
+  case Key::LengthSize:
+    return item.size;
+  case Key::SizeClass:
+  case Key::Load:
+    return item.length;
+  default:
+    return 0;
+  }
+}
+
 Portfolio::Portfolio(const Problem &problem, const Timeline &timeline, int64_t threads)
     : problem(problem), timeline(timeline) {
   // Offsets are sums of sizes rounded up to alignments, from 0 or a fixed offset.
   unit = 0;
-  int64_t peak = 0;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
-    unit = std::gcd(std::gcd(unit, timeline.items[i].size),
-                    std::gcd(buffer.alignmentBytes, buffer.fixedOffset.value_or(0)));
-    peak = std::max(peak, timeline.items[i].peakLoad);
+    unit = std::gcd(std::gcd(unit, timeline.items[i].size), buffer.fixedOffset.value_or(0));
     if (buffer.alignmentBytes != timeline.unit)
       oneAlignment = false;
   }
-  unit = std::max<int64_t>(unit, 1);
+  unit = placingUnit(problem, std::max<int64_t>(unit, 1));
   trees.resize(std::max<int64_t>(threads, 1));
-  makeTrees(/*narrowOnes=*/peak / unit < HoleTree::kNarrowTop / 2);
+  int64_t peak = timeline.peakLoad / unit;
+  makeTrees(peak + peak / kHeadroom);
   Order persistent;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
     (buffer.fixedOffset ? pinned : buffer.isPersistent() ? persistent : transient).push_back(i);
   }
   pinned.insert(pinned.end(), persistent.begin(), persistent.end());
-  std::sort(transient.begin(), transient.end(), [&](int32_t a, int32_t b) {
+  auto isEarlier = [&](int32_t a, int32_t b) {
     const Buffer &left = problem.buffers[a], &right = problem.buffers[b];
     return left.lower != right.lower ? left.lower < right.lower : left.id < right.id;
-  });
+  };
+  if (!std::is_sorted(transient.begin(), transient.end(), isEarlier))
+    std::sort(transient.begin(), transient.end(), isEarlier);
 }
 
 Portfolio::~Portfolio() = default;
 
-void Portfolio::makeTrees(bool narrowOnes) {
-  narrow = narrowOnes;
+void Portfolio::makeTrees(int64_t top) {
   for (std::unique_ptr<HoleTree> &tree : trees)
-    tree = makeHoleTree(timeline.sections, timeline.stretchList, narrow);
+    tree = makeHoleTree(timeline.sections, timeline.stretchList, top);
+}
+
+/// Places in `transient`, by the begin of life, its end, and the place; or mirrored.
+const Portfolio::Order &Portfolio::tiesOf(bool mirrored) {
+  Order &ties = tieOrders[mirrored];
+  if (ties.size() == transient.size())
+    return ties;
+  std::vector<Keyed<uint32_t>> entries(transient.size()), spare;
+  for (uint32_t place = 0; place < entries.size(); ++place)
+    entries[place].value = place;
+  for (bool byBegin : {mirrored, !mirrored}) { // the last one counts most
+    for (Keyed<uint32_t> &entry : entries) {
+      std::span<const Stretch> stretches = timeline.stretches(transient[entry.value]);
+      uint32_t section = uint32_t(byBegin ? stretches.front().first : stretches.back().last);
+      entry.key = mirrored ? ~section : section;
+    }
+    sortByKey(entries, spare);
+  }
+  ties.reserve(entries.size());
+  for (const Keyed<uint32_t> &entry : entries)
+    ties.push_back(int32_t(entry.value));
+  return ties;
 }
 
 Portfolio::Order Portfolio::makeOrder(const Recipe &recipe) {
-  struct Entry {
-    int64_t first, second;
-    int32_t begin, end;
-    int32_t place; // in `transient`: lower, then id
+  struct Jitter {
+    uint16_t first, second; // added to 1024
   };
-  std::vector<Entry> entries;
-  entries.reserve(transient.size());
-  for (size_t place = 0; place < transient.size(); ++place) {
-    int32_t i = transient[place];
-    const Timeline::Item &item = timeline.items[i];
-    std::span<const Stretch> stretches = timeline.stretches(i);
-    bool early = recipe.peakFirst && item.atPeak;
-    int64_t first = 0, second = 0;
-    switch (early ? recipe.inPeak : recipe.rest) {
-    case Key::Length:
-      first = item.length;
-      break;
-    case Key::LengthSize:
-      first = item.length;
-      second = item.size;
-      break;
-    case Key::Size:
-      first = item.size;
-      break;
-    case Key::SizeClass: // keeps small long-lived buffers from being scattered
-      first = std::bit_width(uint64_t(item.size));
-      second = item.length;
-      break;
-    case Key::Area:
-      first = int64_t(std::min<__int128>(__int128(item.size) * item.length,
-                                         std::numeric_limits<int64_t>::max() / 4));
-      break;
-    case Key::Load:
-      first = item.peakLoad;
-      second = item.length;
-      break;
-    case Key::Lower:
-      break;
+  std::vector<Jitter> jitter;
+  if (recipe.jitter)
+    for (size_t place = 0; place < transient.size(); ++place) {
+      uint16_t first = random() % uint64_t(recipe.jitter);
+      jitter.push_back({first, uint16_t(random() % uint64_t(recipe.jitter))});
     }
-    if (recipe.jitter)
-      for (int64_t *key : {&first, &second})
-        *key =
-            int64_t(__int128(*key) * (1024 + int64_t(random() % uint64_t(recipe.jitter))) / 1024);
-    if (early)
-      first += int64_t(1) << 62;
-    int32_t begin = stretches.front().first, end = stretches.back().last;
-    if (recipe.mirrored)
-      std::tie(begin, end) = std::pair(-end, -begin);
-    entries.push_back({-first, -second, begin, end, int32_t(place)});
-  }
-  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-    return std::tie(a.first, a.second, a.begin, a.end, a.place) <
-           std::tie(b.first, b.second, b.begin, b.end, b.place);
-  });
-  Order order;
-  order.reserve(entries.size());
-  for (const Entry &entry : entries)
-    order.push_back(transient[entry.place]);
-  return order;
+  auto scaled = [](int64_t key, int64_t added) {
+    return int64_t(__int128(key) * (1024 + added) / 1024);
+  };
+  auto firstOf = [&](int32_t place) {
+    int64_t key = firstKey(transient[place], keyOf(transient[place], recipe));
+    return jitter.empty() ? key : scaled(key, jitter[place].first);
+  };
+  auto secondOf = [&](int32_t place) {
+    int64_t key = secondKey(transient[place], keyOf(transient[place], recipe));
+    return jitter.empty() ? key : scaled(key, jitter[place].second);
+  };
+  int64_t largest = 0;
+  for (int32_t place = 0; place < int32_t(transient.size()); ++place)
+    largest = std::max({largest, firstOf(place), secondOf(place)});
+
+  // By the second key, then by the first: largest ones first, and ties stay as they are.
+  auto sorted = [&]<typename Key>(Key) {
+    std::vector<Keyed<Key>> entries, spare;
+    entries.reserve(transient.size());
+    for (int32_t place : tiesOf(recipe.mirrored))
+      entries.push_back({Key(~Key(secondOf(place))), uint32_t(place)});
+    sortByKey(entries, spare);
+    for (Keyed<Key> &entry : entries)
+      entry.key = ~Key(firstOf(int32_t(entry.value)));
+    sortByKey(entries, spare);
+    spare = {};
+    Order order;
+    order.reserve(entries.size());
+    for (bool early : {true, false})
+      for (const Keyed<Key> &entry : entries)
+        if (int32_t i = transient[entry.value];
+            early == (recipe.peakFirst && timeline.items[i].atPeak))
+          order.push_back(i);
+    return order;
+  };
+  return largest <= std::numeric_limits<uint32_t>::max() ? sorted(uint32_t()) : sorted(uint64_t());
 }
 
 /// Places all buffers, `order` after the pinned ones, below `limit`.
@@ -147,9 +200,7 @@ void Portfolio::attempt(HoleTree &tree, const Order &order, Fit fit, int64_t lim
   result.offsets.resize(problem.buffers.size());
   result.placed = 0;
   result.height = 0;
-  int64_t top = limit / unit;
-  if (narrow)
-    top = std::min(top, HoleTree::kNarrowTop);
+  int64_t top = std::min(limit / unit, tree.top());
   auto place = [&](int32_t i, std::optional<int64_t> offset, Fit how) {
     int64_t size = timeline.items[i].size / unit;
     std::span<const Stretch> stretches = timeline.stretches(i);
@@ -158,7 +209,7 @@ void Portfolio::attempt(HoleTree &tree, const Order &order, Fit fit, int64_t lim
       depth = kNearTop * size;
     if (!offset) {
       int64_t alignment = oneAlignment ? timeline.unit : problem.buffers[i].alignmentBytes;
-      offset = tree.find(stretches, size, alignment / unit, top, how, depth);
+      offset = tree.find(stretches, size, std::max<int64_t>(alignment / unit, 1), top, how, depth);
     }
     if (!offset || *offset > top - size)
       return false;
@@ -197,7 +248,10 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
     Attempt attempt;
   };
   std::vector<Member> members(trees.size());
-  for (size_t next = 0; next < recipes.size();) {
+  auto isOver = [&] {
+    return !best.offsets.empty() && (best.height <= goal || stepCount > work || stop());
+  };
+  for (size_t next = 0; next < recipes.size() && !isOver();) {
     size_t together = best.offsets.empty() ? 1 : std::min(trees.size(), recipes.size() - next);
     int64_t limit = best.height - 1;
     for (size_t k = 0; k < together; ++k)
@@ -209,16 +263,16 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
                 members[k].attempt);
       });
     attempt(*trees[0], members[0].order, recipes[next].fit, limit, kFullSteps, members[0].attempt);
-    if (best.offsets.empty() && narrow && members[0].attempt.height == kNoHeight) {
+    if (best.offsets.empty() && members[0].attempt.height == kNoHeight &&
+        trees.front()->top() < HoleTree::kAllHoles) {
       // Much higher than the bound: there is always a first packing.
-      makeTrees(/*narrowOnes=*/false);
+      makeTrees(trees.front()->top() + 1);
       continue;
     }
     for (std::thread &helper : helpers)
       helper.join();
     for (size_t k = 0; k < together; ++k, ++next) {
-      bool needed = best.offsets.empty() || (best.height > goal && stepCount <= work);
-      if (!needed || (!best.offsets.empty() && stop()))
+      if (k > 0 && isOver())
         return;
       Member &member = members[k];
       if (best.height - 1 != limit)

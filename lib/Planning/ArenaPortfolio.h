@@ -4,6 +4,7 @@
 
 #include "ArenaTimeline.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <random>
@@ -48,7 +49,11 @@ private:
     int64_t steps = 0;
   };
 
-  void makeTrees(bool narrowOnes);
+  void makeTrees(int64_t top);
+  Key keyOf(int32_t i, const Recipe &recipe) const;
+  int64_t firstKey(int32_t i, Key key);
+  int64_t secondKey(int32_t i, Key key) const; // where the first ones are equal
+  const Order &tiesOf(bool mirrored);
   Order makeOrder(const Recipe &recipe);
   void attempt(HoleTree &tree, const Order &order, HoleTree::Fit fit, int64_t limit,
                int64_t fullSteps, Attempt &result) const;
@@ -57,11 +62,12 @@ private:
 
   const Problem &problem;
   const Timeline &timeline;
-  int64_t unit = 1;         // of the trees: divides all sizes, alignments and fixed offsets
-  bool oneAlignment = true; // the timeline's unit, for all
-  bool narrow = false;      // the trees
-  Order pinned;             // fixed, then persistent ones: placed before all others
-  Order transient;          // by lower, then by id
+  int64_t unit = 1;               // of the trees: divides all sizes, alignments and fixed offsets
+  bool oneAlignment = true;       // the timeline's unit, for all
+  Order pinned;                   // fixed, then persistent ones: placed before all others
+  Order transient;                // by lower, then by id
+  std::array<Order, 2> tieOrders; // not mirrored, and mirrored; filled on demand
+  std::vector<int64_t> peakLoads; // filled on demand
   std::vector<std::unique_ptr<HoleTree>> trees; // one a thread
   Attempt scratch;
   Order bestOrder;

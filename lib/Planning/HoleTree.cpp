@@ -30,13 +30,13 @@ template <typename Word> struct Run {
   Word begin, end;
 };
 
-/// Lists of runs in one block of memory, with room for a power of two each; what a list leaves
-/// when it grows is the next one's.
+/// Lists of runs in one block of memory, with room for 4, 6, 8, 12, 16 and so on; what a
+/// list leaves when it grows is the next one's.
 template <typename Word> class Pool {
 public:
   struct List {
     uint32_t at = 0, size = 0;
-    uint8_t rank = 0; // room for 2^(rank - 1) runs
+    uint8_t rank = 0; // of its room
     bool used = false;
   };
 
@@ -50,12 +50,12 @@ public:
 
   /// Makes room for one more.
   void grow(List &list) {
-    if (list.rank > 0 && list.size < uint32_t(1) << (list.rank - 1))
+    if (list.size < roomOf(list.rank))
       return;
     uint8_t rank = list.rank + 1;
     uint32_t at = 0;
     if (vacant[rank].empty()) {
-      at = claim(uint32_t(1) << (rank - 1));
+      at = claim(roomOf(rank));
     } else {
       at = vacant[rank].back();
       vacant[rank].pop_back();
@@ -68,6 +68,10 @@ public:
   }
 
 private:
+  static uint32_t roomOf(uint8_t rank) {
+    return rank == 0 ? 0 : uint32_t(3 - rank % 2) << ((rank + 1) / 2);
+  }
+
   uint32_t claim(uint32_t count) {
     if (room - size < count) {
       // Grown in place by the system, where it can; what is not touched takes no memory.
@@ -83,13 +87,14 @@ private:
 
   Run<Word> *memory = nullptr;
   size_t size = 0, room = 0;
-  std::array<std::vector<uint32_t>, 33> vacant;
+  std::array<std::vector<uint32_t>, 64> vacant;
 };
 
 template <typename Word> class Tree final : public HoleTree {
 public:
   Tree(int64_t sections, std::span<const Stretch> stretches);
 
+  int64_t top() const override { return kTop; }
   void clear() override {
     for (Node &node : nodes)
       node.below.size = node.cover.size = 0;
@@ -101,6 +106,9 @@ public:
   void prefetchLists(const Stretch &stretch) const override;
 
 private:
+  static constexpr int64_t kTop =
+      int64_t(std::min<uint64_t>(std::numeric_limits<Word>::max() - 1, kAllHoles));
+
   using List = typename Pool<Word>::List;
   struct Node {
     List below, cover;
@@ -308,8 +316,10 @@ std::optional<int64_t> Tree<Word>::find(std::span<const Stretch> stretches, int6
 } // namespace
 
 std::unique_ptr<HoleTree> makeHoleTree(int64_t sections, std::span<const Stretch> stretches,
-                                       bool narrow) {
-  if (narrow)
+                                       int64_t top) {
+  if (top < std::numeric_limits<uint16_t>::max())
+    return std::make_unique<Tree<uint16_t>>(sections, stretches);
+  if (top < std::numeric_limits<uint32_t>::max())
     return std::make_unique<Tree<uint32_t>>(sections, stretches);
   return std::make_unique<Tree<uint64_t>>(sections, stretches);
 }

@@ -11,8 +11,8 @@
 // that is taken as a whole there is no tree. Where lifetimes are short against
 // the timeline this leaves a forest of low trees.
 //
-// Sizes and offsets are in units of the caller. Runs are pairs of 32-bit numbers
-// in a narrow tree, and of 64-bit ones in a wide tree; lists lie in one pool.
+// Sizes and offsets are in units of the caller. Runs are pairs of 16-bit numbers
+// in a low tree, and of 32 or 64 bits in higher ones; lists lie in one pool.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_PLANNING_HOLETREE_H
@@ -39,10 +39,11 @@ public:
   };
 
   static constexpr int64_t kAllHoles = std::numeric_limits<int64_t>::max();
-  /// No byte of a narrow tree lies higher.
-  static constexpr int64_t kNarrowTop = std::numeric_limits<uint32_t>::max() - 1;
 
   virtual ~HoleTree() = default;
+
+  /// Nothing that is taken ends higher.
+  virtual int64_t top() const = 0;
 
   /// Empties the arena; keeps the memory of the lists.
   virtual void clear() = 0;
@@ -69,9 +70,9 @@ protected:
   int64_t stepCount = 0;
 };
 
-/// A tree for these stretches, and no others.
+/// A tree for these stretches, and no others, as high as `top` or higher.
 std::unique_ptr<HoleTree> makeHoleTree(int64_t sections, std::span<const Stretch> stretches,
-                                       bool narrow);
+                                       int64_t top);
 
 } // namespace zero::planning::arena
 

@@ -99,7 +99,7 @@ std::vector<Order> portfolio() {
 
 constexpr Order kBestFitBySize = {{}, Key::Size, false, true};
 
-std::pair<int64_t, int64_t> valueOf(const Timeline::Item &item, Key key) {
+std::pair<int64_t, int64_t> valueOf(const Timeline::Item &item, int64_t peakLoad, Key key) {
   switch (key) {
   case Key::Length:
     return {item.length, 0};
@@ -112,7 +112,7 @@ std::pair<int64_t, int64_t> valueOf(const Timeline::Item &item, Key key) {
   case Key::Area:
     return {item.size * item.length, 0};
   case Key::Load:
-    return {item.peakLoad, item.length};
+    return {peakLoad, item.length};
   case Key::Lower:
     break;
   }
@@ -121,6 +121,7 @@ std::pair<int64_t, int64_t> valueOf(const Timeline::Item &item, Key key) {
 
 /// The height that one order reaches: all pairs, all holes.
 int64_t heightByHand(const Problem &problem, const Timeline &timeline, const Order &order) {
+  const std::vector<int64_t> peakLoads = timeline.peakLoads();
   auto key = [&](size_t i) {
     const Buffer &buffer = problem.buffers[i];
     const Timeline::Item &item = timeline.items[i];
@@ -129,7 +130,7 @@ int64_t heightByHand(const Problem &problem, const Timeline &timeline, const Ord
     if (order.mirrored)
       std::tie(begin, end) = std::pair(-end, -begin);
     bool early = order.inPeak && item.atPeak;
-    auto [first, second] = valueOf(item, early ? *order.inPeak : order.rest);
+    auto [first, second] = valueOf(item, peakLoads[i], early ? *order.inPeak : order.rest);
     // Fixed ones, persistent ones in the order given, those at the peak, the rest.
     int64_t turn = buffer.fixedOffset ? 0 : buffer.isPersistent() ? 1 : early ? 2 : 3;
     if (turn < 2)

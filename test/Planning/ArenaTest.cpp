@@ -106,6 +106,22 @@ std::vector<Buffer> walkthrough() {
   return buffers;
 }
 
+TEST(Arena, ANumberOrNone) {
+  OptionalNumber none, alsoNone = std::nullopt, zero = 0, least = INT64_MIN + 1;
+  EXPECT_FALSE(none.has_value());
+  EXPECT_EQ(none, alsoNone);
+  EXPECT_NE(none, zero);
+  EXPECT_TRUE(zero.has_value() && least.has_value());
+  EXPECT_EQ(*least, INT64_MIN + 1);
+  EXPECT_EQ(none.value_or(7), 7);
+  EXPECT_EQ(zero.value_or(7), 0);
+  EXPECT_EQ(std::optional<int64_t>(zero), std::optional<int64_t>(0));
+  EXPECT_EQ(std::optional<int64_t>(none), std::nullopt);
+  zero.reset();
+  EXPECT_EQ(zero, std::nullopt);
+  EXPECT_EQ(sizeof(OptionalNumber), sizeof(int64_t));
+}
+
 TEST(Arena, ThreeBuffersByHand) {
   // At time 2 the second and third are alive: 64 + 128 = 192. Of these the second lives longer
   // and lies at 0; the third meets it and goes on top, to 64; the first meets only the second.
@@ -266,6 +282,43 @@ TEST(Arena, GapsFixedAndAlignedAtRandomAlwaysVerify) {
   }
 }
 
+/// 48 divides sizes of 96, 64 does not, and in the unit of both, 32, neither is a whole number of
+/// the other: each has to be looked at again when the unit falls.
+TEST(Arena, AlignmentsThatDoNotDivideEachOther) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    Problem problem;
+    for (int64_t i = 0; i < 12; ++i) {
+      int64_t lower = random() % 8, alignments[] = {16, 48, 64};
+      problem.buffers.push_back({i, lower, lower + 1 + int64_t(random() % 5),
+                                 96 * (1 + int64_t(random() % 3)), alignments[random() % 3]});
+    }
+    planned(problem, {50, 1'000'000});
+  }
+}
+
+/// Hole trees have words of 16, 32 and 64 bits: bounds of some 2^16 units need one or the next, and
+/// 2^17 and 2^40 times as much needs the wider ones. All give the same places.
+TEST(Arena, OffsetsScaleWithTheSizes) {
+  std::mt19937 random(12);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Buffer> buffers = randomBuffers(random, 60, 20, 3000 + 400 * round, 1);
+    Plan small = planned({buffers, {}}, {/*iterations=*/0});
+    for (int64_t scale : {int64_t(1) << 17, int64_t(1) << 40}) {
+      std::vector<Buffer> scaled = buffers;
+      for (Buffer &buffer : scaled)
+        buffer.sizeBytes *= scale;
+      // A buffer of one byte, alone in time, keeps the unit at one.
+      scaled.push_back({1000, 1000, 1001, 1});
+      Plan large = planned({scaled, {}}, {/*iterations=*/0});
+      large.offsets.pop_back();
+      for (int64_t &offset : large.offsets)
+        offset /= scale;
+      EXPECT_EQ(large.offsets, small.offsets) << "round " << round;
+    }
+  }
+}
+
 TEST(Arena, TwentyThousandBuffersWithinTheirWork) {
   // Not timed: the plan must exist, be valid and be at most 1.1 times the bound.
   std::mt19937 random(6);
@@ -292,6 +345,11 @@ TEST(Arena, CheckNamesTheOffender) {
             "buffer 7: expects a fixed offset of at least 0, got -8");
   EXPECT_NE(message({{7, 0, 1, 1}, {7, 0, 1, 1}}).find("expects an id of its own"),
             std::string::npos);
+  // The first that another has before it, and before what is wrong further on.
+  EXPECT_EQ(message({{8, 0, 1, 1}, {7, 0, 1, 1}, {7, 0, 1, 1}, {8, 0, 1, 1}, {9, 0, 1, 0}}),
+            "buffer 7: expects an id of its own, and another buffer has it too");
+  EXPECT_EQ(message({{8, 0, 1, 1}, {9, 0, 1, 0}, {8, 0, 1, 1}}),
+            "buffer 9: expects a size of at least 1, got 0");
   EXPECT_EQ(message({{1, 0, 3, 8, 1, 0, "x"}, {2, 2, 4, 8, 1, 4}}),
             "buffer 1 ('x') at [0, 8) and buffer 2 at [4, 12) overlap at time 2");
   EXPECT_NE(message({{7, 0, 1, int64_t(1) << 62}}).find("size and alignment"), std::string::npos);

@@ -46,16 +46,18 @@ TEST(HoleTree, HolesAreThoseFoundByHand) {
   for (int round = 0; round < 60; ++round) {
     const int32_t sections = 1 + int32_t(random() % 300);
     const int32_t longest = 1 + int32_t(random() % uint32_t(sections));
-    // A wide tree holds what does not fit in 32 bits.
-    const bool narrow = round % 2;
-    const int64_t scale = narrow ? 1 : int64_t(1) << 34;
+    // 120 buffers of at most 40 units, aligned to 4, end below 120 · 44 = 5280 of them: in words
+    // of 16, 32 and 64 bits.
+    const int64_t scale = int64_t(1) << (round % 3 * 17);
+    const int64_t top = 5280 * scale;
     std::vector<Stretch> stretches;
     for (int i = 0; i < 120; ++i) {
       int32_t first = int32_t(random() % uint32_t(sections));
       int32_t last = std::min(sections, first + 1 + int32_t(random() % uint32_t(longest)));
       stretches.push_back({first, last});
     }
-    std::unique_ptr<HoleTree> tree = makeHoleTree(sections, stretches, narrow);
+    std::unique_ptr<HoleTree> tree = makeHoleTree(sections, stretches, top);
+    EXPECT_EQ(tree->top(), round % 3 == 0 ? 0xfffe : round % 3 == 1 ? 0xfffffffe : INT64_MAX);
     for (int again = 0; again < 2; ++again) { // a cleared tree is as good as a new one
       tree->clear();
       std::vector<Taken> all;
@@ -79,7 +81,7 @@ TEST(HoleTree, HolesAreThoseFoundByHand) {
 TEST(HoleTree, AStretchInTwoPartsNeedsBothFree) {
   // [0, 1) has 0–4 taken and [2, 3) has 4–8: 2 units in both lie at 8, and in [1, 2) at 0.
   std::vector<Stretch> stretches = {{0, 1}, {2, 3}, {1, 2}};
-  std::unique_ptr<HoleTree> tree = makeHoleTree(3, stretches, /*narrow=*/true);
+  std::unique_ptr<HoleTree> tree = makeHoleTree(3, stretches, /*top=*/100);
   std::span<const Stretch> all(stretches);
   tree->take(all.subspan(0, 1), 0, 4);
   tree->take(all.subspan(1, 1), 4, 8);
