@@ -101,6 +101,7 @@ int runArena() {
   arena::CsvResult read = arena::readCsv({text.data(), text.size()});
   if (!read)
     return failAt(input, *read.error);
+  file.reset(); // a large file is as much memory as some of the plan
   arena::Problem &problem = read.problem;
   problem.capacityBytes = capacityBytes;
   if (alignmentBytes)

@@ -12,9 +12,18 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
+#ifdef __GLIBC__
+  // The working memory of each step goes back to the system at its end, instead of lying between
+  // what the next one allocates.
+  mallopt(M_MMAP_THRESHOLD, 1 << 17);
+#endif
   llvm::InitLLVM init(argc, argv);
   hideOtherArenaFlags();
   hideOtherCheckpointFlags();
