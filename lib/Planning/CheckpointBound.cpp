@@ -2,10 +2,14 @@
 //
 // The root is solved with rows and cuts until neither is violated; branches fix the
 // dearest column that is a fraction, and with it those that compare with it. Whole
-// solutions come from rounding, and bound the search from above.
+// solutions come from rounding, and bound the search from above. First with plain rows
+// of steps; where these don't tell enough, with paths and recomputations. The cover
+// that comes out may want columns split, and then all begins again, with the rows so
+// far.
 //
 //===----------------------------------------------------------------------===//
 #include "CheckpointRelaxation.h"
+#include "CheckpointRounding.h"
 
 #include <algorithm>
 #include <queue>
@@ -17,15 +21,15 @@ namespace {
 
 constexpr double kIntegral = 1e-6;
 constexpr signed char kUndecided = -1;
-constexpr int64_t kMostToRound = 20'000'000, kWork = 4'000'000'000;
+constexpr int64_t kWork = 4'000'000'000, kRefinedWork = 300'000'000; // cells touched by pivots
+constexpr int32_t kMostPasses = 12;
 constexpr int32_t kCutRounds = 80, kRoundsPerBranch = 20, kCutRoundsPerBranch = 2;
 
 class Cover {
 public:
   Cover(const Graph &graph, int64_t branches, int64_t knownCost)
-      : graph(graph), relaxation(graph), programme(relaxation.programme), branchLimit(branches),
-        known(knownCost - graph.baseCost), rootUpper(programme.columns(), 1),
-        decision(programme.columns(), kUndecided) {}
+      : graph(graph), relaxation(graph), programme(relaxation.programme()), branchLimit(branches),
+        knownFromOutside(knownCost - graph.baseCost), known(knownFromOutside) {}
   Bound run();
 
 private:
@@ -37,9 +41,8 @@ private:
   };
 
   // Whole solutions.
-  bool isCover(const std::vector<bool> &taken) const;
   void roundSolution();
-  void accept(const std::vector<bool> &taken);
+  void accept(const std::vector<bool> &taken, bool isCover);
 
   // The search.
   int64_t boundHere() const { return relaxation.roundUp(relaxation.evaluate(nullptr)); }
@@ -48,14 +51,20 @@ private:
   void compareColumns();
   void apply(int64_t branch);
   int32_t columnToBranch() const;
-  void searchTree();
+  bool searchTree();
+  bool search();
+  void release();
+  bool splitForBest();
+  void refine(bool isExhausted);
 
   const Graph &graph;
   Relaxation relaxation;
   const Programme &programme;
-  const int64_t branchLimit;
-  int64_t known; // extra cost of the best plan or cover known, this is what to beat
+  const int64_t branchLimit, knownFromOutside;
+  int64_t known; // extra cost of the best cover, or of a plan: this is what to beat
   int64_t least = 0;
+  int64_t branches = 0;
+  int64_t mostWork = kWork;
   bool solved = true;
   std::vector<char> rootUpper;
   std::vector<signed char> decision; // by column
@@ -63,86 +72,42 @@ private:
   std::vector<std::vector<int32_t>> better, worse;
   std::vector<Branch> tree;
   std::vector<int32_t> fixed; // columns that the current branch fixes
+  std::vector<bool> best;     // the cover that is known
+  int64_t startCost = kMaxTotal;
+  bool startIsCover = false;
   Bound bound;
 };
 
-bool Cover::isCover(const std::vector<bool> &taken) const {
-  std::vector<int64_t> lacking = programme.missing();
-  for (int32_t k = 0; k < programme.columns(); ++k)
-    for (int32_t step = programme.gap(k).from + 1; taken[k] && step < programme.gap(k).to; ++step)
-      lacking[step] -= programme.bytes(k);
-  return *std::max_element(lacking.begin(), lacking.end()) <= 0;
-}
-
-/// Takes what a solution takes, then what it takes in part, until every step fits; then gives back
-/// what isn't needed, the dearest first.
 void Cover::roundSolution() {
-  const std::vector<int64_t> &missing = programme.missing();
-  std::vector<std::pair<double, int32_t>> order;
-  int64_t lengths = 0;
-  for (int32_t k = 0; k < programme.columns(); ++k) {
-    order.push_back({-relaxation.solution()[k], k});
-    lengths += programme.gap(k).to - programme.gap(k).from;
-  }
-  if (lengths > kMostToRound)
-    return;
-  std::sort(order.begin(), order.end());
-  std::vector<int64_t> lacking = missing;
-  std::vector<bool> taken(programme.columns(), false);
-  for (auto [value, k] : order) {
-    const Gap &gap = programme.gap(k);
-    bool needed = false;
-    for (int32_t step = gap.from + 1; step < gap.to && !needed; ++step)
-      needed = lacking[step] > 0;
-    if (!needed)
-      continue;
-    taken[k] = true;
-    for (int32_t step = gap.from + 1; step < gap.to; ++step)
-      lacking[step] -= programme.bytes(k);
-  }
-  std::sort(order.begin(), order.end(), [&](const auto &a, const auto &b) {
-    int64_t costA = programme.cost(a.second), costB = programme.cost(b.second);
-    return costA != costB ? costA > costB : a < b;
-  });
-  for (auto [value, k] : order) {
-    if (!taken[k])
-      continue;
-    const Gap &gap = programme.gap(k);
-    int64_t bytes = programme.bytes(k);
-    bool idle = true;
-    for (int32_t step = gap.from + 1; step < gap.to && idle; ++step)
-      idle = missing[step] <= 0 || lacking[step] + bytes <= 0;
-    if (!idle)
-      continue;
-    taken[k] = false;
-    for (int32_t step = gap.from + 1; step < gap.to; ++step)
-      lacking[step] += bytes;
-  }
-  if (*std::max_element(lacking.begin(), lacking.end()) <= 0)
-    accept(taken);
+  std::vector<bool> taken = rounded(programme, relaxation.solution());
+  if (!taken.empty())
+    accept(taken, relaxation.isCover(taken));
 }
 
-void Cover::accept(const std::vector<bool> &taken) {
+/// A solution that satisfies the plain rows of the steps: a place to begin, and known if it
+/// satisfies the others too.
+void Cover::accept(const std::vector<bool> &taken, bool isCover) {
   int64_t cost = 0;
-  for (int32_t k = 0; k < programme.columns(); ++k)
-    cost += taken[k] ? programme.cost(k) : 0;
-  if (cost >= known && bound.found)
-    return;
-  known = std::min(known, cost);
-  bound.found = true;
-  bound.evicted.clear();
-  for (int32_t k = 0; k < programme.columns(); ++k)
-    if (taken[k])
-      bound.evicted.push_back(programme.gap(k));
+  for (size_t k = 0; k < taken.size(); ++k)
+    cost += taken[k] ? programme.cost(int32_t(k)) : 0;
+  if (isCover ? !startIsCover || cost < startCost : !startIsCover && cost < startCost) {
+    startCost = cost;
+    startIsCover = isCover;
+    bound.found = true;
+    bound.evicted = programme.evictionsOf(taken);
+  }
+  if (isCover && cost < known) {
+    known = cost;
+    best = taken;
+  }
 }
 
 void Cover::solveRoot() {
-  for (int32_t round = 0; solved && relaxation.work() < kWork; ++round) {
-    if (!relaxation.addRows() && round > 0 && !(round < kCutRounds && relaxation.addCuts()))
-      break;
+  for (int32_t cuts = 0; relaxation.work() < mostWork;) {
     solved = relaxation.solve();
     least = std::max(least, boundHere());
-    if (least >= known)
+    if (!solved || least >= known ||
+        !(relaxation.addRows(true) || (cuts++ < kCutRounds && relaxation.addCuts())))
       break;
   }
   roundSolution();
@@ -152,6 +117,7 @@ void Cover::solveRoot() {
 void Cover::fixByCost() {
   std::vector<__int128> reduced;
   Exact exact = relaxation.evaluate(&reduced);
+  rootUpper.resize(programme.columns(), 1);
   for (int32_t k = 0; k < programme.columns(); ++k)
     if (relaxation.upper(k) && reduced[k] > 0 &&
         relaxation.roundUp({exact.value + reduced[k], exact.shift}) >= known) {
@@ -161,7 +127,8 @@ void Cover::fixByCost() {
 }
 
 /// Where a cover takes a worse column and leaves a better one, the better will do in its place; so
-/// only covers that take the better first need be looked at.
+/// only covers that take the better first need be looked at. Not where taking a column has a price
+/// in bytes.
 void Cover::compareColumns() {
   constexpr int32_t kMost = 3000;
   int32_t count = programme.columns();
@@ -169,6 +136,9 @@ void Cover::compareColumns() {
   worse.assign(count, {});
   if (count > kMost)
     return;
+  for (int32_t k = 0; relaxation.isRefined() && k < count; ++k)
+    if (programme.isTight(k))
+      return;
   for (int32_t a = 0; a < count; ++a)
     for (int32_t b = 0; b < count; ++b) {
       if (a == b || !relaxation.upper(a) || !relaxation.upper(b) || !programme.dominates(a, b) ||
@@ -180,6 +150,8 @@ void Cover::compareColumns() {
 }
 
 void Cover::apply(int64_t branch) {
+  rootUpper.resize(programme.columns(), 1); // some were made since
+  decision.resize(programme.columns(), kUndecided);
   std::vector<int32_t> before = std::move(fixed);
   fixed.clear();
   for (int32_t column : before)
@@ -193,8 +165,9 @@ void Cover::apply(int64_t branch) {
       fixed.push_back(column);
     };
     fix(at.column);
-    for (int32_t column : at.taken ? better[at.column] : worse[at.column])
-      fix(column);
+    if (at.column < int32_t(better.size())) // made before they were compared
+      for (int32_t column : at.taken ? better[at.column] : worse[at.column])
+        fix(column);
   }
   for (const auto *list : {&before, &fixed})
     for (int32_t column : *list)
@@ -221,18 +194,19 @@ int32_t Cover::columnToBranch() const {
   return column;
 }
 
-void Cover::searchTree() {
+/// Whether it came to its end: then nothing costs less than what is known.
+bool Cover::searchTree() {
   auto later = [this](int64_t a, int64_t b) {
     return tree[a].bound != tree[b].bound ? tree[a].bound > tree[b].bound : a < b;
   };
   std::priority_queue<int64_t, std::vector<int64_t>, decltype(later)> open(later);
-  tree.push_back({least, -1, -1, false});
+  tree.assign(1, {least, -1, -1, false});
   open.push(0);
-  int64_t count = 0;
+  int64_t rest = kMaxTotal; // the least bound of what is left open for good
   while (!open.empty()) {
     int64_t branch = open.top();
     int64_t inherited = tree[branch].bound;
-    if (inherited >= known || count++ >= branchLimit || relaxation.work() > kWork)
+    if (inherited >= known || branches++ >= branchLimit || relaxation.work() > mostWork)
       break;
     open.pop();
     apply(branch);
@@ -241,31 +215,32 @@ void Cover::searchTree() {
     bool possible = relaxation.solve();
     for (int32_t round = 0;
          possible && round < kRoundsPerBranch &&
-         (relaxation.addRows() || (round < kCutRoundsPerBranch && relaxation.addCuts()));
+         (relaxation.addRows(false) || (round < kCutRoundsPerBranch && relaxation.addCuts()));
          ++round)
       possible = relaxation.solve();
     int64_t here = std::max(inherited, boundHere());
     if (here >= known)
       continue;
-    if (count % 8 == 1)
+    if (branches % 8 == 1)
       roundSolution();
     int32_t column = columnToBranch();
     if (column < 0) {
-      // A whole solution: in integers, it is a cover, or rounding misled us and all below stays
-      // open.
+      // A whole solution: it is a cover, or rounding misled us and all below stays open.
       std::vector<bool> taken(programme.columns(), false);
       for (int32_t k = 0; k < programme.columns(); ++k)
         taken[k] = relaxation.solution()[k] > 0.5;
-      if (possible && isCover(taken)) {
-        accept(taken);
+      if (possible && relaxation.isCover(taken)) {
+        accept(taken, true);
         if (known <= here)
           continue;
       }
       for (int32_t k = 0; k < programme.columns() && column < 0; ++k)
         if (!relaxation.isFixed(k))
           column = k;
-      if (column < 0)
+      if (column < 0) {
+        rest = std::min(rest, here);
         continue;
+      }
     }
     for (bool taken : {false, true}) {
       tree.push_back({here, branch, column, taken});
@@ -273,7 +248,54 @@ void Cover::searchTree() {
     }
   }
   int64_t reached = open.empty() ? known : std::min(known, tree[open.top()].bound);
-  least = std::max(least, reached);
+  least = std::max(least, std::min(reached, rest));
+  return least >= known;
+}
+
+void Cover::release() {
+  apply(-1);
+  for (int32_t column = 0; column < programme.columns(); ++column)
+    relaxation.setBounds(column, false, true);
+  rootUpper.assign(programme.columns(), 1);
+  known = knownFromOutside;
+  startIsCover = false;
+}
+
+/// Splits the columns of the cover that is known where rows want it; false where none does.
+bool Cover::splitForBest() {
+  release();
+  relaxation.setSolution({best.begin(), best.end()});
+  best.clear();
+  return relaxation.addRows(true);
+}
+
+bool Cover::search() {
+  fixByCost();
+  compareColumns();
+  return searchTree();
+}
+
+/// Goes on with paths and recomputations: from the cover that is known, where no plain row raises
+/// the bound any more.
+void Cover::refine(bool isExhausted) {
+  relaxation.refine();
+  mostWork = relaxation.work() + kRefinedWork;
+  branches = 0;
+  if (isExhausted && !best.empty()) {
+    if (!splitForBest())
+      return;
+  } else {
+    release();
+  }
+  int64_t before = least;
+  solveRoot();
+  if (!isExhausted && least == before)
+    return;
+  for (int32_t pass = 0; solved && least < known && pass < kMostPasses; ++pass) {
+    if (!search() || best.empty() || !splitForBest())
+      break;
+    solveRoot();
+  }
 }
 
 Bound Cover::run() {
@@ -288,11 +310,9 @@ Bound Cover::run() {
     return bound;
   }
   solveRoot();
-  if (solved && least < known) {
-    fixByCost();
-    compareColumns();
-    searchTree();
-  }
+  bool isExhausted = solved && (least >= known || search());
+  if (solved && least < knownFromOutside && programme.isRefinable())
+    refine(isExhausted);
   bound.cost = graph.baseCost + std::min(least, known);
   return bound;
 }

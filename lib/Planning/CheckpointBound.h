@@ -8,7 +8,8 @@
 //   Σ over gaps around j of bytes · y  ≥  bytes live at j in base order − budget
 //
 // and costs Σ cost · y more than base order at least. The cheapest y is a lower bound,
-// and a good place to begin: evict just these gaps.
+// and a good place to begin: evict just these gaps. CheckpointProgramme.h has further
+// rows, for what evicted values are computed from.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_PLANNING_CHECKPOINTBOUND_H

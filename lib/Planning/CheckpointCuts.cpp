@@ -27,7 +27,8 @@ Row cutOf(const Row &row, const std::vector<double> &values) {
     }
   };
   for (double share : {2.0, 0.999, 0.8, 0.6, 0.4, 0.2}) {
-    Row left{{}, row.least};
+    Row left = row;
+    left.terms.clear();
     for (auto [column, bytes] : row.terms)
       if (values[column] < share)
         left.terms.push_back({column, bytes});

@@ -7,6 +7,8 @@
 //
 //   Σ ⌈min(a, r)/δ⌉ y ≥ ⌈r/δ⌉ over the columns not in C, where r = d − Σ a over C.
 //
+// A row that holds where a column is taken gives cuts that hold there.
+//
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_PLANNING_CHECKPOINTCUTS_H
 #define ZERO_LIB_PLANNING_CHECKPOINTCUTS_H

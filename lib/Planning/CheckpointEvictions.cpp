@@ -8,7 +8,8 @@ namespace zero::planning::checkpoint {
 std::vector<int32_t> sequenceOf(const Graph &graph, const std::vector<Gap> &evicted) {
   std::vector<std::vector<int32_t>> due(graph.size), gapsOfNode(graph.size);
   for (size_t k = 0; k < evicted.size(); ++k) {
-    due[evicted[k].to].push_back(evicted[k].node);
+    if (evicted[k].to < graph.size)
+      due[evicted[k].to].push_back(evicted[k].node);
     gapsOfNode[evicted[k].node].push_back(int32_t(k));
   }
   std::vector<int32_t> sequence, computedFor(graph.size, -1), stack;

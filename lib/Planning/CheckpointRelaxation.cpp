@@ -19,50 +19,59 @@ constexpr int32_t kMostRows = 250;         // for more cuts
 constexpr int32_t kRowsPerRound = 6, kCutsPerRound = 4, kStepsApart = 3;
 constexpr int64_t kMostPivots = 4'000;
 
-double dearest(const Graph &graph) {
-  return double(std::max<int64_t>(1, *std::max_element(graph.cost.begin(), graph.cost.end())));
-}
-
-std::vector<double> relativeCosts(const Programme &programme, double scale) {
-  std::vector<double> costs;
-  for (int32_t column = 0; column < programme.columns(); ++column)
-    costs.push_back(double(programme.cost(column)) / scale);
-  return costs;
-}
-
 } // namespace
 
-Relaxation::Relaxation(const Graph &graph)
-    : programme(graph), graph(graph), costScale(dearest(graph)),
-      simplex(relativeCosts(programme, costScale)), values(programme.columns(), 0),
-      hasRow(graph.size, 0), lowers(programme.columns(), 0), uppers(programme.columns(), 1) {
-  for (int32_t column = 0; column < programme.columns(); ++column)
-    costUnit = std::gcd(costUnit, programme.cost(column));
+Relaxation::Relaxation(const Graph &graph) : graph(graph), rules(graph), hasStepRow(graph.size, 0) {
+  for (int64_t cost : graph.cost)
+    costUnit = std::gcd(costUnit, cost);
   costUnit = std::max<int64_t>(costUnit, 1);
+  costScale = double(std::max<int64_t>(1, *std::max_element(graph.cost.begin(), graph.cost.end())));
+  syncColumns();
+}
+
+void Relaxation::addColumn(int32_t column, const Simplex::Terms &terms) {
+  simplex.addColumn(relativeCost(column), terms);
+  values.push_back(0);
+  lowers.push_back(0);
+  uppers.push_back(1);
+}
+
+/// Columns that the programme has made since are 0, and in no row so far.
+void Relaxation::syncColumns() {
+  while (simplex.columns() < rules.columns())
+    addColumn(simplex.columns(), {});
 }
 
 void Relaxation::add(Row row, bool cut) {
-  std::vector<std::pair<int32_t, double>> scaled;
+  Simplex::Terms scaled;
   for (auto [column, bytes] : row.terms)
     scaled.push_back({column, double(bytes) / double(row.least)});
-  simplex.addRow(scaled);
+  if (row.given >= 0)
+    scaled.push_back({row.given, -1});
+  simplex.addRow(scaled, row.given >= 0 ? 0 : 1);
   rows.push_back(std::move(row));
   isCut.push_back(cut);
 }
 
-bool Relaxation::addRows() {
-  int64_t room = kTableCells / (programme.columns() + 1) + 1 - simplex.rows();
-  const std::vector<int64_t> &missing = programme.missing();
+int64_t Relaxation::roomForRows() const {
+  return kTableCells / (rules.columns() + 1) + 1 - simplex.rows();
+}
+
+bool Relaxation::addStepRows() {
+  int64_t room = roomForRows();
+  const std::vector<int64_t> &missing = rules.missing();
   std::vector<double> evicted(graph.size + 1, 0);
-  for (int32_t column = 0; column < programme.columns(); ++column) {
-    double bytes = double(programme.bytes(column)) * values[column];
-    evicted[programme.gap(column).from + 1] += bytes;
-    evicted[programme.gap(column).to] -= bytes;
+  for (int32_t column = 0; column < rules.columns(); ++column) {
+    if (!rules.isLastOfGap(column))
+      continue;
+    double bytes = double(rules.bytes(column)) * values[column];
+    evicted[rules.gap(column).from + 1] += bytes;
+    evicted[rules.gap(column).to] -= bytes;
   }
   std::partial_sum(evicted.begin(), evicted.end(), evicted.begin());
   std::vector<std::pair<double, int32_t>> violated;
   for (int32_t step = 0; step < graph.size; ++step)
-    if (missing[step] > 0 && !hasRow[step])
+    if (missing[step] > 0 && !hasStepRow[step])
       if (double lacking = 1 - evicted[step] / double(missing[step]); lacking > kViolated)
         violated.push_back({-lacking * double(missing[step]), step});
   std::sort(violated.begin(), violated.end());
@@ -74,15 +83,14 @@ bool Relaxation::addRows() {
                     [&](int32_t other) { return std::abs(other - step) < kStepsApart; }))
       continue;
     chosen.push_back(step);
-    hasRow[step] = 1;
-    add(programme.stepRow(step), false);
+    hasStepRow[step] = 1;
+    add(rules.stepRow(step), false);
   }
   return !chosen.empty();
 }
 
 bool Relaxation::addCuts() {
-  if (int64_t(programme.columns()) * (simplex.rows() + 8) > kTableCells ||
-      simplex.rows() > kMostRows)
+  if (int64_t(rules.columns()) * (simplex.rows() + 8) > kTableCells || simplex.rows() > kMostRows)
     return false;
   struct Found {
     double violation;
@@ -110,8 +118,8 @@ void Relaxation::setBounds(int32_t column, bool lower, bool upper) {
 
 bool Relaxation::solve() {
   int64_t pivots = simplex.solve(kMostPivots);
-  cellsTouched += (std::abs(pivots) + 8) * int64_t(programme.columns() + 1) * simplex.rows();
-  for (int32_t column = 0; column < programme.columns(); ++column)
+  cellsTouched += (std::abs(pivots) + 8) * int64_t(rules.columns() + 1) * simplex.rows();
+  for (int32_t column = 0; column < rules.columns(); ++column)
     values[column] = simplex.value(column);
   return pivots >= 0;
 }
@@ -121,7 +129,7 @@ bool Relaxation::isImpossible() const {
     Wide most = 0;
     for (auto [column, bytes] : row.terms)
       most += uppers[column] ? bytes : 0;
-    return most < row.least;
+    return most < row.least && (row.given < 0 || lowers[row.given]);
   });
 }
 
@@ -137,13 +145,16 @@ Exact Relaxation::evaluate(std::vector<Wide> *reducedCosts) const {
   Exact exact;
   exact.shift = std::clamp(48 - exponent, 0, 56);
   std::vector<Wide> costs;
-  for (int32_t column = 0; column < programme.columns(); ++column)
-    costs.push_back(Wide(programme.cost(column)) << exact.shift);
+  for (int32_t column = 0; column < rules.columns(); ++column)
+    costs.push_back(Wide(rules.cost(column)) << exact.shift);
   for (size_t r = 0; r < rows.size(); ++r) {
     auto multiplier = int64_t(std::min(std::ldexp(multipliers[r], exact.shift), 0x1p56));
     if (multiplier == 0)
       continue;
-    exact.value += Wide(multiplier) * rows[r].least;
+    if (rows[r].given < 0)
+      exact.value += Wide(multiplier) * rows[r].least;
+    else
+      costs[rows[r].given] += Wide(multiplier) * rows[r].least;
     for (auto [column, bytes] : rows[r].terms)
       costs[column] -= Wide(multiplier) * bytes;
   }

@@ -1,7 +1,8 @@
 //===- CheckpointRelaxation.h - the programme, with fractions --------------===//
 //
 // Rows of the programme are made where a solution violates them; where none is
-// violated, cuts follow.
+// violated, cuts follow. At first these are the plain rows of steps; once refined,
+// rows of paths and recomputations, and columns are split where rows want it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_PLANNING_CHECKPOINTRELAXATION_H
@@ -22,10 +23,14 @@ class Relaxation {
 public:
   explicit Relaxation(const Graph &graph);
 
-  const Programme programme;
+  const Programme &programme() const { return rules; }
+  /// Paths and recomputations from here on; only for a programme that is refinable.
+  void refine() { refined = true; }
+  bool isRefined() const { return refined; }
 
-  /// Adds the rows that the solution violates most, a few steps apart; whether there were any.
-  bool addRows();
+  /// Adds the rows that the solution violates most, a few steps apart, and once refined, if
+  /// `splits`, splits columns; whether there was anything to do.
+  bool addRows(bool splits) { return refined ? addRefinedRows(splits) : addStepRows(); }
   /// Adds the cuts that the solution violates most. Of the programme's rows only: cuts of cuts grow
   /// without end.
   bool addCuts();
@@ -35,6 +40,11 @@ public:
   bool solve();
   /// Of the columns in the solution.
   const std::vector<double> &solution() const { return values; }
+  /// In place of the last solution, one to add rows for; columns past its end are 0.
+  void setSolution(std::vector<double> solution);
+  /// Whether `taken`, by column, violates no row of the programme, made or not; of the plain ones
+  /// only until refined.
+  bool isCover(const std::vector<bool> &taken);
   bool lower(int32_t column) const { return lowers[column]; }
   bool upper(int32_t column) const { return uppers[column]; }
   bool isFixed(int32_t column) const { return lowers[column] == uppers[column]; }
@@ -46,21 +56,29 @@ public:
   /// To a cost that gaps can have.
   int64_t roundUp(const Exact &bound) const;
   /// Of a column, in units of the dearest node's.
-  double relativeCost(int32_t column) const { return double(programme.cost(column)) / costScale; }
-  /// Cells touched by pivots so far.
-  int64_t work() const { return cellsTouched; }
+  double relativeCost(int32_t column) const { return double(rules.cost(column)) / costScale; }
+  /// Cells touched by pivots so far, and the like.
+  int64_t work() const { return cellsTouched + rules.rowWork(); }
 
 private:
+  void syncColumns();
+  void addColumn(int32_t column, const Simplex::Terms &terms);
   void add(Row row, bool isCut);
+  void splitAt(int32_t column, int32_t at);
+  int64_t roomForRows() const; // of the tableau
+  bool addStepRows();
+  bool addRefinedRows(bool splits);
 
   const Graph &graph;
+  Programme rules;
+  bool refined = false;
   int64_t costUnit = 0;
   double costScale = 1;
   Simplex simplex;
   std::vector<double> values;
   std::vector<Row> rows;
-  std::vector<char> isCut;  // by row
-  std::vector<char> hasRow; // by step
+  std::vector<char> isCut;      // by row
+  std::vector<char> hasStepRow; // by step: the plain one
   std::vector<char> lowers, uppers;
   int64_t cellsTouched = 0;
 };

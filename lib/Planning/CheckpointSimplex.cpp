@@ -12,53 +12,65 @@ namespace {
 constexpr double kTolerance = 1e-9, kSmallestPivot = 1e-7;
 }
 
-Simplex::Simplex(std::vector<double> costs)
-    : columns(int32_t(costs.size())), reducedCost(costs), lower(costs.size(), 0),
-      upper(costs.size(), 1), nonbasicValue(costs.size(), 0), cost(std::move(costs)) {
-  for (int32_t column = 0; column < columns; ++column) {
-    nonbasic.push_back(column);
-    place.push_back(-1 - column);
-  }
-}
-
-double Simplex::lowerOf(int32_t variable) const { return variable < columns ? lower[variable] : 0; }
+double Simplex::lowerOf(int32_t variable) const { return variable >= 0 ? lower[variable] : 0; }
 
 double Simplex::upperOf(int32_t variable) const {
-  return variable < columns ? upper[variable] : std::numeric_limits<double>::infinity();
+  return variable >= 0 ? upper[variable] : std::numeric_limits<double>::infinity();
 }
 
 double Simplex::value(int32_t column) const {
-  return place[column] >= 0 ? basicValue[place[column]] : nonbasicValue[-1 - place[column]];
-}
-
-double Simplex::objective() const {
-  double sum = 0;
-  for (int32_t column = 0; column < columns; ++column)
-    sum += cost[column] * value(column);
-  return sum;
+  int32_t at = placeOfColumn[column];
+  return at >= 0 ? basicValue[at] : nonbasicValue[-1 - at];
 }
 
 double Simplex::multiplier(int32_t row) const {
-  int32_t at = place[columns + row];
+  int32_t at = placeOfSlack[row];
   return at >= 0 ? 0 : std::max(0.0, reducedCost[-1 - at]);
 }
 
-void Simplex::addRow(const std::vector<std::pair<int32_t, double>> &coefficients) {
-  int32_t row = rows();
-  table.resize(size_t(row + 1) * columns, 0);
-  basic.push_back(columns + row);
-  place.push_back(row);
-  double *added = line(row), sum = -1;
-  for (auto [variable, coefficient] : coefficients) {
-    sum += coefficient * value(variable);
-    if (place[variable] < 0) {
-      added[-1 - place[variable]] += coefficient;
+void Simplex::addColumn(double cost, const Terms &rowsAndCoefficients) {
+  // The rows hold of slack − coefficient · y in place of each slack.
+  std::vector<double> entries(basic.size(), 0);
+  double reduced = cost;
+  for (auto [of, coefficient] : rowsAndCoefficients) {
+    int32_t at = placeOfSlack[of];
+    if (at >= 0) {
+      entries[at] += coefficient;
       continue;
     }
-    const double *of = line(place[variable]);
-    for (int32_t k = 0; k < columns; ++k)
+    for (int32_t row = 0; row < rows(); ++row)
+      entries[row] -= coefficient * table[row][-1 - at];
+    reduced -= coefficient * reducedCost[-1 - at];
+  }
+  placeOfColumn.push_back(-1 - int32_t(nonbasic.size()));
+  nonbasic.push_back(columns());
+  lower.push_back(0);
+  upper.push_back(1);
+  reducedCost.push_back(reduced);
+  nonbasicValue.push_back(0);
+  for (int32_t row = 0; row < rows(); ++row)
+    table[row].push_back(entries[row]);
+  if (reduced < 0)
+    shift(int32_t(nonbasic.size()) - 1, 1);
+}
+
+void Simplex::addRow(const Terms &columnsAndCoefficients, double right) {
+  std::vector<double> added(nonbasic.size(), 0);
+  double sum = -right;
+  for (auto [variable, coefficient] : columnsAndCoefficients) {
+    sum += coefficient * value(variable);
+    int32_t at = placeOfColumn[variable];
+    if (at < 0) {
+      added[-1 - at] += coefficient;
+      continue;
+    }
+    const std::vector<double> &of = table[at];
+    for (size_t k = 0; k < added.size(); ++k)
       added[k] += coefficient * of[k];
   }
+  basic.push_back(~rows());
+  placeOfSlack.push_back(int32_t(table.size()));
+  table.push_back(std::move(added));
   basicValue.push_back(sum);
 }
 
@@ -68,22 +80,23 @@ void Simplex::shift(int32_t column, double to) {
   if (change == 0)
     return;
   for (int32_t row = 0; row < rows(); ++row)
-    basicValue[row] += line(row)[column] * change;
+    basicValue[row] += table[row][column] * change;
   nonbasicValue[column] = to;
 }
 
 void Simplex::setBounds(int32_t column, double low, double high) {
   lower[column] = low;
   upper[column] = high;
-  if (place[column] < 0) {
-    int32_t at = -1 - place[column];
+  if (placeOfColumn[column] < 0) {
+    int32_t at = -1 - placeOfColumn[column];
     shift(at, low == high || reducedCost[at] >= 0 ? low : high);
   }
 }
 
 void Simplex::pivot(int32_t row, int32_t column) {
-  double *pivotLine = line(row), inverse = 1 / pivotLine[column];
-  for (int32_t k = 0; k < columns; ++k)
+  double *pivotLine = table[row].data(), inverse = 1 / pivotLine[column];
+  auto width = int32_t(nonbasic.size());
+  for (int32_t k = 0; k < width; ++k)
     pivotLine[k] *= -inverse;
   pivotLine[column] = inverse;
   auto eliminate = [&](double *other) {
@@ -91,17 +104,17 @@ void Simplex::pivot(int32_t row, int32_t column) {
     if (factor == 0)
       return;
     other[column] = 0;
-    for (int32_t k = 0; k < columns; ++k)
+    for (int32_t k = 0; k < width; ++k)
       other[k] += factor * pivotLine[k];
   };
   for (int32_t other = 0; other < rows(); ++other)
     if (other != row)
-      eliminate(line(other));
+      eliminate(table[other].data());
   eliminate(reducedCost.data());
   std::swap(basic[row], nonbasic[column]);
   std::swap(basicValue[row], nonbasicValue[column]);
-  place[basic[row]] = row;
-  place[nonbasic[column]] = -1 - column;
+  place(basic[row]) = row;
+  place(nonbasic[column]) = -1 - column;
 }
 
 int64_t Simplex::solve(int64_t limit) {
@@ -120,9 +133,9 @@ int64_t Simplex::solve(int64_t limit) {
     if (row < 0)
       return pivots;
     double bound = below ? lowerOf(basic[row]) : upperOf(basic[row]), sign = below ? 1 : -1;
-    const double *of = line(row);
+    const std::vector<double> &of = table[row];
     candidates.clear();
-    for (int32_t k = 0; k < columns; ++k) {
+    for (int32_t k = 0; k < int32_t(nonbasic.size()); ++k) {
       double slope = sign * of[k];
       int32_t variable = nonbasic[k];
       if (std::abs(slope) < kSmallestPivot || lowerOf(variable) == upperOf(variable))
@@ -155,10 +168,10 @@ int64_t Simplex::solve(int64_t limit) {
       shift(flipped, nonbasicValue[flipped] == lower[variable] ? upper[variable] : lower[variable]);
     }
     int32_t column = candidates[chosen].second;
-    double step = (bound - basicValue[row]) / line(row)[column];
+    double step = (bound - basicValue[row]) / table[row][column];
     double entered = nonbasicValue[column] + step;
     for (int32_t k = 0; k < rows(); ++k)
-      basicValue[k] += line(k)[column] * step;
+      basicValue[k] += table[k][column] * step;
     basicValue[row] = bound;
     nonbasicValue[column] = entered;
     pivot(row, column);

@@ -104,9 +104,42 @@ TEST(CheckpointSmall, BoundsAndProofsHold) {
       infeasible += !isPossible;
     }
   }
-  EXPECT_GT(met, 8'000);
+  EXPECT_GT(met, 8'600);
   EXPECT_GT(raised, 3'000);
   EXPECT_GT(infeasible, 100);
+}
+
+/// a b x y z: b reads a, y reads x, z reads b and y; 1 of cost each, 4 4 9 1 1 bytes. At y b, x and
+/// y take 14 bytes. With 12 b is computed again for z, and so is a: kept it would take as much as
+/// b.
+TEST(CheckpointSmall, TheBoundCountsWhatAnEvictedValueIsComputedFrom) {
+  Problem problem;
+  problem.nodes = {{0, 1, 4, false, {}},
+                   {1, 1, 4, false, {0}},
+                   {2, 1, 9, false, {}},
+                   {3, 1, 1, false, {2}},
+                   {4, 1, 1, true, {1, 3}}};
+  problem.budgetBytes = 12;
+  EXPECT_EQ(cheapestByBudget(problem)[12], 7);
+  EXPECT_EQ(coveringBound(Graph(problem), 200, kMaxTotal).cost, 7);
+  // With 14 nothing is computed again.
+  problem.budgetBytes = 14;
+  EXPECT_EQ(coveringBound(Graph(problem), 200, kMaxTotal).cost, 5);
+}
+
+/// The same, with c of 2 bytes and cost 3, which reads nothing and is read by z, a of 7 bytes, and
+/// x of cost 5: 12 in all. At y c, b, x and y take 16 bytes; with less b and a are computed again,
+/// at 2, rather than c. While they are, y, c, a and b take 14: with 13 c must go as well, at 3
+/// more.
+TEST(CheckpointSmall, TheBoundCountsWhatMustGoForARecomputation) {
+  Problem problem;
+  problem.nodes = {{0, 3, 2, false, {}}, {1, 1, 7, false, {}},  {2, 1, 4, false, {1}},
+                   {3, 5, 9, false, {}}, {4, 1, 1, false, {3}}, {5, 1, 1, true, {0, 2, 4}}};
+  for (auto [budget, cost] : {std::pair<int64_t, int64_t>{13, 17}, {14, 14}, {16, 12}}) {
+    problem.budgetBytes = budget;
+    EXPECT_EQ(cheapestByBudget(problem)[budget], cost) << budget;
+    EXPECT_EQ(coveringBound(Graph(problem), 200, kMaxTotal).cost, cost) << budget;
+  }
 }
 
 } // namespace
