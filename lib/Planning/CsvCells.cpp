@@ -10,7 +10,16 @@ std::string at(const Cell &cell, const std::string &message) {
   return std::to_string(cell.line) + ":" + std::to_string(cell.column) + ": " + message;
 }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string quoted = "'";
+  for (char c : text)
+    if (auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f)
+      quoted.append("\\x").append({kDigits[byte / 16], kDigits[byte % 16]});
+    else
+      quoted += c;
+  return quoted + "'";
+}
 
 void split(const Cell &whole, char separator, std::vector<Cell> &cells) {
   cells.clear();

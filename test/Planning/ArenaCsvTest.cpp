@@ -167,4 +167,14 @@ TEST(ArenaCsv, EveryMalformedFileGivesLineAndColumn) {
     EXPECT_EQ(readCsv(bad.text).error.value_or("accepted"), bad.error) << bad.text;
 }
 
+TEST(ArenaCsv, QuotesAndControlCharactersAreToldOfWhereTheyStand) {
+  using namespace std::string_literals;
+  auto error = [](const std::string &text) { return readCsv(text).error.value_or(""); };
+  const std::string head = "id,lower,upper,size\n";
+  EXPECT_EQ(error(head + "0,0,2,64\0\n"s),
+            "2:7: expects size to be an integer of at least 1, got '64\\x00'");
+  EXPECT_EQ(error(head + "0,0,2,64\n1,\"0\",2,64\n"),
+            "3:3: expects lower to be an integer of at least 0, got '\"0\"'");
+}
+
 } // namespace

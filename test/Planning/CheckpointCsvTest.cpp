@@ -49,4 +49,19 @@ TEST(CheckpointCsv, ErrorsNameLineAndColumn) {
   begins(errorOf(head + "0,1,2,0,\n1,1,2,0,0 0\n"), "3:9: expects each input once");
 }
 
+TEST(CheckpointCsv, QuotesAndControlCharactersAreToldOfWhereTheyStand) {
+  using namespace std::string_literals;
+  const std::string head = "id,cost,bytes,inputs\n";
+  EXPECT_EQ(errorOf(head + "0,1,1\0,\n"s), // digits alone would be a number
+            "2:5: expects bytes to be an integer of at least 0, got '1\\x00'");
+  EXPECT_EQ(errorOf(head + "0,1,1,\n1,1,1,0\0\n"s),
+            "3:7: expects an input to be an integer of at least 0, got '0\\x00'");
+  EXPECT_EQ(errorOf("id,cost\0,bytes,inputs\n"s),
+            "1:4: expects a column among id, cost, bytes, backward and inputs, got 'cost\\x00'");
+  EXPECT_EQ(errorOf(head + "\"0\",1,1,\n"),
+            "2:1: expects id to be an integer of at least 0, got '\"0\"'");
+  EXPECT_EQ(errorOf(head + "0,1,1,\n1,1\t,1,\n"),
+            "3:3: expects cost to be an integer of at least 0, got '1\\x09'");
+}
+
 } // namespace

@@ -249,8 +249,38 @@ TEST(CheckpointVerify, RejectsMutatedPlans) {
     if (bothFirst && a != b) // swapped: the order of first computations is broken
       rejects([&](Plan &p) { std::swap(p.computations[i], p.computations[i + 1]); });
   }
+  rejects([](Plan &p) { ++p.peakBytes; });
+  rejects([](Plan &p) { --p.cost; });
+  rejects([](Plan &p) { p.lowerBoundCost = 0; }); // below computing each node once
   problem.budgetBytes = good.peakBytes - 1;
   EXPECT_NE(verify(problem, good), std::nullopt);
+  problem.budgetBytes = good.peakBytes;
+  problem.nodes[1].id = problem.nodes[0].id;
+  EXPECT_NE(verify(problem, good), std::nullopt);
+}
+
+/// Plan a b c a d of `header`: every computation doubled where it stands, which costs more than the
+/// plan says, and every one moved to every other place. With 5 bytes the plan that a move leaves is
+/// one only where nothing changes: first computations stay in order, and a must not live from b to
+/// d.
+TEST(CheckpointVerify, RejectsDoubledAndMovedComputations) {
+  Problem problem = header();
+  problem.budgetBytes = 5;
+  const Plan good = plan(problem);
+  ASSERT_EQ(good.computations, (std::vector<int64_t>{0, 1, 2, 0, 3}));
+  for (size_t from = 0; from < good.computations.size(); ++from) {
+    Plan bad = good;
+    bad.computations.insert(bad.computations.begin() + from, good.computations[from]);
+    EXPECT_NE(verify(problem, bad), std::nullopt) << "doubled " << from;
+    for (size_t to = 0; to < good.computations.size(); ++to) {
+      bad = good;
+      int64_t node = good.computations[from];
+      bad.computations.erase(bad.computations.begin() + from);
+      bad.computations.insert(bad.computations.begin() + to, node);
+      EXPECT_EQ(verify(problem, bad).has_value(), bad.computations != good.computations)
+          << from << " to " << to;
+    }
+  }
 }
 
 /// Of each kind of mutation every place, on a plan with dozens of recomputations.

@@ -138,6 +138,38 @@ TEST(ZeroPlan, CheckpointPrintsARowForEachBudget) {
   std::remove(file.c_str());
 }
 
+TEST(ZeroPlan, CheckpointWritesAndDraws) {
+  std::string file =
+      written("draws.csv", "id,cost,bytes,inputs\n10,1,1,\n11,2,4,10\n12,3,1,11\n13,4,1,10 12\n");
+  std::string out = path("draws.plan"), svg = path("draws.svg");
+  EXPECT_EQ(zeroPlan("checkpoint " + file + " --budget 5 -o " + out + " --plot " + svg).code, 0);
+  std::stringstream text, drawn;
+  text << std::ifstream(out).rdbuf();
+  EXPECT_EQ(text.str(), "id\n10\n11\n12\n10\n13\n");
+  drawn << std::ifstream(svg).rdbuf();
+  EXPECT_NE(drawn.str().find("<svg"), std::string::npos);
+  EXPECT_NE(drawn.str().find("</svg>"), std::string::npos);
+  for (const char *flag : {"-o", "--plot"}) {
+    Outcome outcome =
+        zeroPlan("checkpoint " + file + " --budget 5 " + flag + " /nonexistent/x.txt");
+    EXPECT_EQ(outcome.code, 1) << flag;
+    EXPECT_TRUE(has(outcome, "/nonexistent/x.txt: error: ")) << outcome.text;
+  }
+  // Below the floor no file is written, and the node is named.
+  std::remove(out.c_str());
+  Outcome outcome = zeroPlan("checkpoint " + file + " --budget 4 -o " + out);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(has(outcome, "expects a budget of at least 5 bytes, which node 11 takes"))
+      << outcome.text;
+  EXPECT_FALSE(std::ifstream(out).good());
+  for (const char *flags :
+       {"", "--budget", "--budget ''", "--budget 5,", "--budget -1", "--budget 0x5", "--budget .",
+        "--budget 5 --seconds 0", "--budget 5 --threads 2", "--budget 5 -o x --plot x"})
+    EXPECT_EQ(zeroPlan("checkpoint " + file + " " + flags).code, 2) << flags;
+  std::remove(file.c_str());
+  std::remove(svg.c_str());
+}
+
 TEST(ZeroPlan, WrongFlagsAreTwo) {
   std::string file = written("flags.csv", kThree);
   for (const char *flags : {"", "arena", "checkpoint x.csv", "arena x.csv y.csv", "--stage 3"})
