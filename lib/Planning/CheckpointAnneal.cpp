@@ -12,8 +12,16 @@
 //   shift    move a recomputation between its neighbours
 //
 // The threshold of acceptance is drawn before the move, so that a move whose cost
-// alone passes it ends early. Cycles of annealing grow in length; every other one
-// starts from the best sequence so far.
+// alone passes it ends early.
+//
+// One cooling ends in one of many valleys, which differ in parts that hardly touch:
+// what one layer keeps matters little to another. So several coolings, from different
+// starts, fill a pool, and short ones at little heat then improve it, by turns of
+//   a crossing     of two of the pool: the one with a stretch of the other, from one
+//                  first computation to another; first occurrences stay in order, so
+//                  any such mixture is a plan
+//   a neighbourhood  of one: only values near each other in the graph change, at more
+//                  heat than all could bear.
 //
 //===----------------------------------------------------------------------===//
 #include "CheckpointAnneal.h"
@@ -22,6 +30,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #pragma STDC FP_CONTRACT OFF // the same bits with and without fused multiply-add
 
@@ -57,16 +66,25 @@ double exponential(Random &random) {
   return -(double(exponent) * 0.6931471805599453 + 2 * x * sum);
 }
 
-/// What the best prototype did; `n` scales the heat.
-constexpr int64_t kFirstCycle = 60'000, kRepairCycle = 15'000;
-constexpr double kCycleGrowth = 1.35, kHeat = 0.35;
-constexpr double kCycleHeats[] = {1, .3, 3, .3, 1, .5};
-/// Short cycles before the others, for a start that is good already.
-constexpr double kRepairHeats[] = {.03, .1, .3};
+/// Heats are in units of the cost of a node. The first coolings, from the given start and from base
+/// order by turns: after `kRepairHeats` where the start is good, `kFirstHeats`.
+constexpr double kHeat = 0.35, kRepairHeats[] = {.03, .1}, kFirstHeats[] = {.5, .15};
+constexpr int64_t kRepairCycle = 10'000, kFirstCycle = 60'000;
+constexpr size_t kPool = 6;
+/// Fewer moves than this don't fill a pool: coolings that grow, every other one from the best.
+constexpr int64_t kMovesForPool = 500'000, kAloneRepairCycle = 15'000;
+constexpr double kCycleGrowth = 1.35, kAloneHeats[] = {1, .3, 3, .3, 1, .5};
+constexpr double kAloneRepairHeats[] = {.03, .1, .3};
+constexpr double kCrossingHeats[] = {.03, .1, .3};
+constexpr int64_t kCrossingCycle = 20'000;
+constexpr int64_t kNeighbourhoodCycle = 8'000;
+constexpr int32_t kNeighbours = 60; // up to three times as many
 constexpr double kSteering = 1.04;
 constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
-/// The search ends when this many moves and this multiple of those until the last find are done.
-constexpr int64_t kPatience = 120'000, kPatienceGrowth = 4, kPatienceForFirst = 1'000'000;
+/// The search ends when so many first coolings found the same best, or this many moves and this
+/// multiple of those until the last find are done.
+constexpr int32_t kAgreeing = 2;
+constexpr int64_t kPatience = 1'200'000, kPatienceGrowth = 2, kPatienceForFirst = 1'000'000;
 constexpr size_t kMaxChanges = 14; // in one move
 constexpr int32_t kPrunings = 4;
 constexpr int32_t kMaxDepth = 20;
@@ -91,6 +109,14 @@ private:
   }
   bool isFinished() const;
   void keepIfBest();
+  void begin(const std::vector<int32_t> &computations);
+  void keepInPool(Found found);
+  void coolAlone(const std::vector<int32_t> &start);
+  void fillPool(const std::vector<int32_t> &start);
+  void crossTwo(double unitHeat);
+  void improveNearby(double unitHeat);
+  void chooseNeighbourhood();
+  int32_t anyExtra();
   void cycle(int64_t moves, double heat);
   bool step();
   bool evictSomewhere();
@@ -110,22 +136,29 @@ private:
   double lambda, costBias;
   double current = 0, threshold = 0;
   size_t moveBegin = 0;
-  Found best;
+  Found best, bestOfCycle; // bestOfCycle: since `begin`
+  std::vector<Found> pool;
+  std::vector<int32_t> neighbourhood; ///< the values that may change; empty: all
+  std::vector<char> isNear;
   int64_t done = 0, bestAt = 0; // moves
+  int32_t agreeing = 0;         // first coolings that ended in the best
   int32_t sinceSteering = 0, fitting = 0;
   std::vector<int32_t> pending;
 };
 
 template <typename Int> bool Annealer<Int>::isFinished() const {
   int64_t patience = best.computations.empty() ? kPatienceForFirst : kPatience;
-  return best.cost <= options.stopAtCost || done >= options.moves ||
+  return best.cost <= options.stopAtCost || done >= options.moves || agreeing >= kAgreeing ||
          done >= patience + kPatienceGrowth * bestAt;
 }
 
 template <typename Int> void Annealer<Int>::keepIfBest() {
-  if (sequence.excess() > 0 || sequence.cost() >= best.cost)
+  if (sequence.excess() > 0 || sequence.cost() >= bestOfCycle.cost)
     return;
-  best = {sequence.computations(), sequence.cost()};
+  bestOfCycle = {sequence.computations(), sequence.cost()};
+  if (bestOfCycle.cost >= best.cost)
+    return;
+  best = bestOfCycle;
   bestAt = done;
 }
 
@@ -165,7 +198,9 @@ typename Annealer<Int>::Victim Annealer<Int>::victimAt(int32_t slot, int32_t wan
   Victim victim;
   double most = -1;
   for (int32_t tries = 0, found = 0; tries < 60 && found < wanted; ++tries) {
-    int32_t node = random.below(graph.size);
+    int32_t node = neighbourhood.empty()
+                       ? random.below(graph.size)
+                       : neighbourhood[random.below(int64_t(neighbourhood.size()))];
     const auto &list = sequence.instances(node);
     if (list[0].slot >= slot)
       continue;
@@ -248,9 +283,18 @@ template <typename Int> bool Annealer<Int>::removeOne(int32_t slot) {
   return true;
 }
 
-template <typename Int> bool Annealer<Int>::extendOne() {
+/// A recomputation, of the neighbourhood if a few draws find one.
+template <typename Int> int32_t Annealer<Int>::anyExtra() {
   const std::vector<int32_t> &extras = sequence.extras();
-  int32_t slot = extras[random.below(int64_t(extras.size()))], node = sequence.at(slot);
+  int32_t slot = extras[random.below(int64_t(extras.size()))];
+  for (int32_t tries = 0; tries < 20 && !neighbourhood.empty() && !isNear[sequence.at(slot)];
+       ++tries)
+    slot = extras[random.below(int64_t(extras.size()))];
+  return slot;
+}
+
+template <typename Int> bool Annealer<Int>::extendOne() {
+  int32_t slot = anyExtra(), node = sequence.at(slot);
   std::span<const int32_t> inputs = graph.inputs(node);
   if (inputs.empty())
     return false;
@@ -263,8 +307,7 @@ template <typename Int> bool Annealer<Int>::extendOne() {
 }
 
 template <typename Int> bool Annealer<Int>::shiftOne() {
-  const std::vector<int32_t> &extras = sequence.extras();
-  int32_t slot = extras[random.below(int64_t(extras.size()))], node = sequence.at(slot);
+  int32_t slot = anyExtra(), node = sequence.at(slot);
   int32_t k = sequence.before(node, slot);
   int32_t low = std::max(sequence.instances(node)[k].slot + 1, slot - 40);
   int32_t high = firstUse(node, slot);
@@ -287,8 +330,7 @@ template <typename Int> bool Annealer<Int>::step() {
   if (kind < 12)
     return extendOne();
   if (kind < 18) {
-    const std::vector<int32_t> &extras = sequence.extras();
-    int32_t slot = extras[random.below(int64_t(extras.size()))];
+    int32_t slot = anyExtra();
     removeOne(slot);
     if (kind < 15)
       return true;
@@ -366,28 +408,138 @@ template <typename Int> void Annealer<Int>::prune() {
   }
 }
 
-template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &start) {
-  sequence.assign(start);
-  if (sequence.excess() == 0)
-    prune();
-  keepIfBest();
+template <typename Int> void Annealer<Int>::begin(const std::vector<int32_t> &computations) {
+  sequence.assign(computations);
+  current = energy();
+  bestOfCycle = {};
+}
+
+/// Equal costs stand for equal plans.
+template <typename Int> void Annealer<Int>::keepInPool(Found found) {
+  bool known = std::any_of(pool.begin(), pool.end(),
+                           [&](const Found &other) { return other.cost == found.cost; });
+  if (!found.computations.empty() && !known)
+    pool.push_back(std::move(found));
+}
+
+/// Without a pool, until the moves are used up.
+template <typename Int> void Annealer<Int>::coolAlone(const std::vector<int32_t> &start) {
   double unitHeat = kHeat / graph.size * double(graph.baseCost);
   if (options.startIsGood)
-    for (double heat : kRepairHeats) {
-      if (isFinished())
-        return best;
-      sequence.assign(best.computations.empty() ? start : best.computations);
-      current = energy();
-      cycle(kRepairCycle, unitHeat * heat);
+    for (double heat : kAloneRepairHeats) {
+      begin(best.computations.empty() ? start : best.computations);
+      cycle(kAloneRepairCycle, unitHeat * heat);
     }
   double length = kFirstCycle;
   for (int32_t count = 0; !isFinished(); ++count) {
     if (count > 0)
-      sequence.assign(count % 2 && !best.computations.empty() ? best.computations
-                                                              : sequence.computations());
-    current = energy();
-    cycle(int64_t(length), unitHeat * kCycleHeats[count % std::size(kCycleHeats)]);
+      begin(count % 2 && !best.computations.empty() ? best.computations : sequence.computations());
+    cycle(int64_t(length), unitHeat * kAloneHeats[count % std::size(kAloneHeats)]);
     length *= kCycleGrowth;
+  }
+}
+
+template <typename Int> void Annealer<Int>::fillPool(const std::vector<int32_t> &start) {
+  std::vector<int32_t> base(graph.size);
+  std::iota(base.begin(), base.end(), 0);
+  double unitHeat = kHeat / graph.size * double(graph.baseCost);
+  for (size_t count = 0; count < kPool && !isFinished(); ++count) {
+    bool fromStart = count % 2 == 0;
+    begin(fromStart ? start : base);
+    int64_t before = best.cost;
+    if (fromStart && options.startIsGood)
+      for (double heat : kRepairHeats)
+        cycle(kRepairCycle, unitHeat * heat);
+    for (double heat : kFirstHeats)
+      cycle(kFirstCycle, unitHeat * heat);
+    if (isFinished())
+      return;
+    agreeing = best.cost < before ? 1 : agreeing + (bestOfCycle.cost == best.cost);
+    keepInPool(bestOfCycle);
+  }
+}
+
+/// `one` with the stretch of `other` between the first computations of two nodes.
+std::vector<int32_t> crossed(const std::vector<int32_t> &one, const std::vector<int32_t> &other,
+                             int32_t from, int32_t to) {
+  auto first = [](const std::vector<int32_t> &list, int32_t node) {
+    return std::find(list.begin(), list.end(), node);
+  };
+  std::vector<int32_t> child(one.begin(), first(one, from));
+  child.insert(child.end(), first(other, from), first(other, to));
+  child.insert(child.end(), first(one, to), one.end());
+  return child;
+}
+
+template <typename Int> void Annealer<Int>::crossTwo(double unitHeat) {
+  int32_t one = random.below(int64_t(pool.size())), other = random.below(int64_t(pool.size()) - 1);
+  other += other >= one;
+  int32_t from = random.below(graph.size), to = random.below(graph.size);
+  begin(crossed(pool[one].computations, pool[other].computations, std::min(from, to),
+                std::max(from, to)));
+  cycle(kCrossingCycle, unitHeat * kCrossingHeats[random.below(std::size(kCrossingHeats))]);
+  int32_t dearer = pool[one].cost > pool[other].cost ? one : other;
+  bool known = std::any_of(pool.begin(), pool.end(),
+                           [&](const Found &found) { return found.cost == bestOfCycle.cost; });
+  if (!known && bestOfCycle.cost < pool[dearer].cost)
+    pool[dearer] = bestOfCycle;
+}
+
+/// Values around one, by steps along inputs and readers.
+template <typename Int> void Annealer<Int>::chooseNeighbourhood() {
+  size_t wanted = size_t(kNeighbours + random.below(2 * kNeighbours));
+  neighbourhood.assign(1, random.below(graph.size));
+  isNear.assign(graph.size, 0);
+  isNear[neighbourhood[0]] = 1;
+  auto offer = [&](std::span<const int32_t> nodes) {
+    for (int32_t node : nodes)
+      if (!isNear[node] && neighbourhood.size() < wanted) {
+        isNear[node] = 1;
+        neighbourhood.push_back(node);
+      }
+  };
+  for (size_t k = 0; k < neighbourhood.size() && neighbourhood.size() < wanted; ++k) {
+    int32_t node = neighbourhood[k];
+    offer(graph.inputs(node));
+    offer(graph.readers(node));
+  }
+}
+
+template <typename Int> void Annealer<Int>::improveNearby(double unitHeat) {
+  int64_t size = int64_t(pool.size());
+  int32_t one = random.below(size);
+  begin(pool[one].computations);
+  chooseNeighbourhood();
+  cycle(kNeighbourhoodCycle, unitHeat * (.1 + .4 * random.unit()));
+  neighbourhood.clear();
+  bool known = std::any_of(pool.begin(), pool.end(), [&](const Found &found) {
+    return &found != &pool[one] && found.cost == bestOfCycle.cost;
+  });
+  if (!known && bestOfCycle.cost <= pool[one].cost)
+    pool[one] = bestOfCycle;
+}
+
+template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &start) {
+  begin(start);
+  if (sequence.excess() == 0)
+    prune();
+  keepIfBest();
+  if (options.moves < kMovesForPool) {
+    coolAlone(start);
+    return best;
+  }
+  fillPool(start);
+  double unitHeat = kHeat / graph.size * double(graph.baseCost);
+  while (!isFinished()) {
+    if (pool.size() < 2) { // none fits yet, or all found the same
+      begin(pool.empty() ? sequence.computations() : start);
+      cycle(kFirstCycle, unitHeat);
+      keepInPool(bestOfCycle);
+    } else if (random.below(2) == 0) {
+      crossTwo(unitHeat);
+    } else {
+      improveNearby(unitHeat);
+    }
   }
   return best;
 }

@@ -29,6 +29,8 @@ using Wide = __int128;
 constexpr int32_t kRungs = 20;
 /// How many rungs below are looked at, and in graphs whose searches are short.
 constexpr size_t kRungsBelow = 1, kRungsBelowSmall = 3, kSmall = 128;
+/// Rungs seldom win, so they get this part of the moves.
+constexpr int64_t kPartForRungs = 8;
 
 constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000;
 /// Periodic problems of more nodes than kDirect are solved for about kShortNodes nodes.
@@ -206,6 +208,8 @@ Plan planAt(const Problem &problem, const Options &options, bool looksBelow) {
   } else {
     outcome = solve(problem, options);
     Problem tighter = problem;
+    Options quick = options;
+    quick.moves = std::max<int64_t>(options.moves / kPartForRungs, 1);
     if (looksBelow && !outcome.infeasible && !outcome.isStretched)
       for (int64_t rung : rungsBelow(problem, floor.bytes)) {
         if (outcome.found.cost <= outcome.bound)
@@ -215,7 +219,7 @@ Plan planAt(const Problem &problem, const Options &options, bool looksBelow) {
         Bound bound = boundOf(graph, options);
         if (bound.cost >= outcome.found.cost)
           break;
-        Outcome lower = solve(tighter, options, bound);
+        Outcome lower = solve(tighter, quick, bound);
         if (lower.infeasible)
           break;
         keepCheaper(outcome.found, std::move(lower.found));

@@ -62,7 +62,7 @@ struct Plan {
 /// How long to look; counted in moves, branches and steps and never in seconds, so that the same
 /// problem gets the same plan on every machine. The search ends before where it finds nothing more.
 struct Options {
-  int64_t moves = 4'000'000; ///< of each annealing
+  int64_t moves = 3'000'000; ///< of each annealing
   /// Branches of the search that raises the lower bound.
   int64_t branches = 20'000;
   /// Steps of the search that proves that no plan exists, or finds one where annealing does not.
