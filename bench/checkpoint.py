@@ -6,6 +6,9 @@ and not part of this project; without a folder they are left out. Prints a row f
 budget: cost ratio, lower bound, status, seconds, and the best ratio known before; then joint graphs of
 transformers, generated.
 Seconds are those of the planner's processor time. `--transformer BLOCKS` writes such a graph.
+`--sweep FOLDER [ZERO_PLAN]` plans 20 budgets from floor to peak of every graph instead, and counts
+how they end; it fails where cost rises with the budget, a peak passes it, or the budget below the
+floor is not refused.
 Where bench-mincut is built beside ZERO_PLAN, the minimum cuts of the transformers follow.
 """
 import pathlib
@@ -23,6 +26,7 @@ KNOWN = {
     "random_layered_n250": {".9": 1.009039, ".8": 1.042606},
 }
 
+ZERO_PLAN = str(pathlib.Path(__file__).resolve().parent.parent / "build/bin/zero-plan")
 TRANSFORMERS = {82: [".5"], 312: [".5", ".3"], 3125: [".5", ".3"]}
 
 
@@ -97,6 +101,34 @@ def measure(tool, name, path, budget, known):
           f"{seconds:.2f} | {known} |", flush=True)
 
 
+def sweep(tool, path):
+    """Twenty budgets from floor to peak: the row to print."""
+    def over(*budgets):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        run = subprocess.run([tool, "checkpoint", str(path), "--budget",
+                              ",".join(map(str, budgets))], capture_output=True, text=True)
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        return [line.split() for line in run.stdout.splitlines()], run.stderr, seconds
+
+    rows, _, _ = over("1.0", "1.0")
+    peak, floor = int(rows[0][2]), int(rows[1][1])
+    _, message, _ = over(floor - 1)
+    if f"expects a budget of at least {floor} bytes, which node" not in message:
+        sys.exit(f"{path}: expects a budget below the floor to be refused, got {message.strip()}")
+    rows, message, seconds = over(*(floor + (peak - floor) * k // 19 for k in range(20)))
+    ends, last = dict.fromkeys(("optimal", "feasible", "infeasible", "unknown"), 0), None
+    if len(rows) != 23:
+        sys.exit(message.strip())
+    for budget, used, ratio, _, status in rows[3:]:
+        ends[status] += 1
+        if used == "-":
+            continue
+        if int(used) > int(budget) or (last is not None and float(ratio) > last):
+            sys.exit(f"{path}: expects peaks within, and costs that never rise, at {budget}")
+        last = float(ratio)
+    return f"| {path.stem} | {' | '.join(map(str, ends.values()))} | {seconds:.1f} |"
+
+
 def minimum_cut(tool, path):
     program = pathlib.Path(tool).parent / "bench-mincut"
     if not program.exists():
@@ -113,9 +145,15 @@ def main():
     if sys.argv[1:2] == ["--transformer"]:
         sys.stdout.write(csv(transformer(int(sys.argv[2]))))
         return
+    if sys.argv[1:2] == ["--sweep"]:
+        tool = sys.argv[3] if len(sys.argv) > 3 else ZERO_PLAN
+        print("| graph | optimal | feasible | infeasible | unknown | seconds |")
+        print("|---|---|---|---|---|---|")
+        for graph in KNOWN:
+            print(sweep(tool, pathlib.Path(sys.argv[2]) / f"{graph}.csv"), flush=True)
+        return
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    tool = sys.argv[2] if len(sys.argv) > 2 else str(
-        pathlib.Path(__file__).resolve().parent.parent / "build/bin/zero-plan")
+    tool = sys.argv[2] if len(sys.argv) > 2 else ZERO_PLAN
     print("| graph, budget | cost ratio | bound | status | seconds | known before |")
     print("|---|---|---|---|---|---|")
     for graph, budgets in KNOWN.items() if folder else []:
