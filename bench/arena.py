@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The arena planner on public instances, their copies, and generated files.
 
-    bench/arena.py --instances DIR [--plan build/bin/zero-plan] [--quick] [--long]
+    bench/arena.py --instances DIR [--plan build/bin/zero-plan] [--quick] [--long] [--large-copies]
 
 DIR holds minimalloc's and idealloc's CSV files (test/Planning/instances has those that are small).
 Prints one row a group: the goal, our slowest run and the mean, how many runs met the goal, the
@@ -125,6 +125,17 @@ def fits(run):
     return run["status"] in ("optimal", "feasible")
 
 
+def copies_of_large_files(bench, scratch, count):
+    close = lambda run: float(run["ratio"]) <= 1.001
+    for name in ("S_1", "G_1", "resnet50", "zero3_L96"):
+        if path := bench.file(name):
+            runs = []
+            for seed in range(count):
+                write(copied(read(path), seed, shrink_only=False), scratch)
+                runs.append(bench.run(scratch, "--seconds", 5))
+            bench.row(f"{name}, mirrored, thinned, jittered", 5.2, runs, close, "1.001")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--instances", required=True)
@@ -132,6 +143,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="three copies of each, no large files")
     parser.add_argument("--long", action="store_true",
                         help="also D and J at their bounds, J at 998400")
+    parser.add_argument("--large-copies", action="store_true",
+                        help="only the copies of large files")
     options = parser.parse_args()
     rotations = 3 if options.quick else ROTATIONS
     copies = 3 if options.quick else COPIES
@@ -139,6 +152,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.plan, options.instances, folder)
         scratch = os.path.join(folder, "copy.csv")
+        if options.large_copies:
+            return copies_of_large_files(bench, scratch, large_copies)
         small = [(name, bench.file(name + ".1048576")) for name in CHALLENGING]
         small = [(name, path) for name, path in small if path]
 
@@ -179,14 +194,7 @@ def main():
                            ("zero3_L32", 0.015), ("zero3_L96", 0.04)]:
             if path := bench.file(name):
                 bench.row(name, goal, [bench.run(path)], optimal, "the bound", OTHERS[name])
-        close = lambda run: float(run["ratio"]) <= 1.001
-        for name in ("S_1", "G_1", "resnet50", "zero3_L96"):
-            if path := bench.file(name):
-                runs = []
-                for seed in range(large_copies):
-                    write(copied(read(path), seed, shrink_only=False), scratch)
-                    runs.append(bench.run(scratch, "--seconds", 5))
-                bench.row(f"{name}, mirrored, thinned, jittered", 5.2, runs, close, "1.001")
+        copies_of_large_files(bench, scratch, large_copies)
         if not options.quick:
             for count, goal in [(90_000, 0.5), (1_000_000, 8)]:
                 write(generated(count, 1), scratch)
