@@ -58,6 +58,34 @@ inline std::vector<float> read(const Checkpoint &checkpoint, llvm::StringRef par
   return values;
 }
 
+/// A folder of checkpoints of that state.
+class CheckpointTest : public testing::Test {
+protected:
+  void save(int64_t step, int64_t keep = 0) {
+    expectSuccess(folder().write(smallManifest(step), state.pieces(), 2, keep));
+  }
+  CheckpointFolder &folder() {
+    if (!opened)
+      opened = unwrap(CheckpointFolder::open(root()));
+    return *opened;
+  }
+  std::string root() const { return files.path("D"); }
+  std::string in(llvm::StringRef name) const { return (root() + "/" + name).str(); }
+  std::vector<std::string> entries() const {
+    std::vector<std::string> names;
+    std::error_code code;
+    for (llvm::sys::fs::directory_iterator it(root(), code), end; it != end && !code;
+         it.increment(code))
+      names.push_back(llvm::sys::path::filename(it->path()).str());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  TestFolder files;
+  SmallState state;
+  std::unique_ptr<CheckpointFolder> opened;
+};
+
 } // namespace zero::training
 
 #endif // ZERO_TEST_TRAINING_CHECKPOINTCASES_H
