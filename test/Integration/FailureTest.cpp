@@ -33,19 +33,27 @@ TEST(Failure, F1_NonFiniteStepIsNamedAndChangesNothing) {
   }
 }
 
+/// Three ranks of f16 at a loss scale of 4, with a bias that is infinite: every step overflows.
+std::unique_ptr<Trainer> makeOverflowing(int64_t stage, int64_t growthInterval,
+                                         std::string &error) {
+  GoldenCase golden = goldenCase("tiny");
+  golden.options.lossScale = {.initial = 4, .growthInterval = growthInterval};
+  auto trainer = makeTrainer(golden, {.ranks = 3, .stage = stage, .dtype = "f16"}, error);
+  std::vector<float> bias(6, 0.0f);
+  bias[3] = INFINITY;
+  if (trainer && !trainer->session().setParameter("fc.b", bias.data(), 6, error))
+    trainer.reset();
+  return trainer;
+}
+
 // From 4 the scale is halved twice, for steps that are skipped: data moves on, steps taken and the
 // rate don't. The third overflow, at 1, ends the run.
 TEST(Failure, F1_OverflowsAreSkippedDownToTheSmallestScale) {
   for (int64_t stage : {0, 2, 3}) {
     SCOPED_TRACE(stage);
-    GoldenCase golden = goldenCase("tiny");
-    golden.options.lossScale = {.initial = 4, .growthInterval = 8};
     std::string error;
-    auto trainer = makeTrainer(golden, {.ranks = 3, .stage = stage, .dtype = "f16"}, error);
+    auto trainer = makeOverflowing(stage, /*growthInterval=*/8, error);
     ASSERT_TRUE(trainer) << error;
-    std::vector<float> bias(6, 0.0f);
-    bias[3] = INFINITY;
-    ASSERT_TRUE(trainer->session().setParameter("fc.b", bias.data(), 6, error)) << error;
     Weights before = weightsOf(*trainer);
     for (int64_t step = 0; step < 2; ++step) {
       auto record = trainer->step();
@@ -53,7 +61,7 @@ TEST(Failure, F1_OverflowsAreSkippedDownToTheSmallestScale) {
       EXPECT_TRUE(record->skipped);
       EXPECT_EQ(record->step, step);
       EXPECT_EQ(record->lossScale, step == 0 ? 4.0 : 2.0);
-      EXPECT_EQ(record->lr, golden.options.schedule.rateAt(0));
+      EXPECT_EQ(record->lr, goldenCase("tiny").options.schedule.rateAt(0));
       EXPECT_FALSE(record->gradNorm);
     }
     auto record = trainer->step();
@@ -71,14 +79,9 @@ TEST(Failure, F1_OverflowsAreSkippedDownToTheSmallestScale) {
 
 // One that is fixed at 4 skips the two steps that halving would take to 1, then ends the run.
 TEST(Failure, F1_OverflowsAtAFixedScaleEndTheRunWhereTheyGoOn) {
-  GoldenCase golden = goldenCase("tiny");
-  golden.options.lossScale = {.initial = 4, .growthInterval = 0};
   std::string error;
-  auto trainer = makeTrainer(golden, {.ranks = 3, .stage = 3, .dtype = "f16"}, error);
+  auto trainer = makeOverflowing(/*stage=*/3, /*growthInterval=*/0, error);
   ASSERT_TRUE(trainer) << error;
-  std::vector<float> bias(6, 0.0f);
-  bias[3] = INFINITY;
-  ASSERT_TRUE(trainer->session().setParameter("fc.b", bias.data(), 6, error)) << error;
   Weights before = weightsOf(*trainer);
   for (int64_t step = 0; step < 2; ++step) {
     auto record = trainer->step();
