@@ -289,23 +289,28 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
   }
 }
 
+std::vector<Portfolio::Recipe> Portfolio::furtherRecipes(bool mirrored) {
+  std::vector<Recipe> recipes;
+  for (Key inPeak : {Key::LengthSize, Key::Size, Key::Area})
+    for (Key rest : {Key::SizeClass, Key::Size, Key::Area})
+      recipes.push_back({true, inPeak, rest, mirrored, Fit::Lowest});
+  recipes.push_back({false, Key::Load, Key::Load, mirrored, Fit::Lowest});
+  recipes.push_back({false, Key::Load, Key::Load, !mirrored, Fit::Smallest});
+  for (Key rest : {Key::Size, Key::SizeClass, Key::Area, Key::LengthSize, Key::Lower})
+    for (Fit fit : {Fit::Lowest, Fit::Smallest})
+      if (rest != Key::Size || fit != Fit::Smallest)
+        recipes.push_back({false, rest, rest, mirrored, fit});
+  return recipes;
+}
+
 void Portfolio::runOrders(Incumbent &best, int64_t goal, int64_t work,
                           const std::function<bool()> &stop) {
-  std::vector<Recipe> first, others;
+  std::vector<Recipe> first;
   for (Key rest : {Key::SizeClass, Key::Size})
     for (bool mirrored : {false, true})
       first.push_back({true, Key::Length, rest, mirrored, Fit::Lowest});
   const Recipe bestFit = {false, Key::Size, Key::Size, false, Fit::Smallest};
   first.insert(first.begin() + 1, bestFit);
-  for (Key inPeak : {Key::LengthSize, Key::Size, Key::Area})
-    for (Key rest : {Key::SizeClass, Key::Size, Key::Area})
-      others.push_back({true, inPeak, rest, false, Fit::Lowest});
-  others.push_back({false, Key::Load, Key::Load, false, Fit::Lowest});
-  others.push_back({false, Key::Load, Key::Load, true, Fit::Smallest});
-  for (Key rest : {Key::Size, Key::SizeClass, Key::Area, Key::LengthSize, Key::Lower})
-    for (Fit fit : {Fit::Lowest, Fit::Smallest})
-      if (rest != Key::Size || fit != Fit::Smallest)
-        others.push_back({false, rest, rest, false, fit});
 
   // The promise to stay below best fit by size holds however little work is granted.
   runAll({first[0]}, best, goal, work, stop);
@@ -313,12 +318,13 @@ void Portfolio::runOrders(Incumbent &best, int64_t goal, int64_t work,
     runAll({bestFit}, best, goal, std::numeric_limits<int64_t>::max(), [] { return false; });
   first.erase(first.begin(), first.begin() + 2);
   runAll(first, best, goal, work, stop);
-  runAll(others, best, goal, work, stop);
+  runAll(furtherRecipes(/*mirrored=*/false), best, goal, work, stop);
 }
 
 void Portfolio::improve(Incumbent &best, int64_t goal, int64_t work, int64_t iterations,
                         const std::function<bool()> &stop) {
   auto done = [&] { return best.height <= goal || stepCount > work || stop(); };
+  runAll(furtherRecipes(/*mirrored=*/true), best, goal, work, stop);
   Order order = bestOrder;
   for (int64_t i = 0, sinceBest = 0; i < iterations && !done(); ++i) {
     if (i % 8 == 0) {

@@ -49,6 +49,9 @@ private:
     int64_t steps = 0;
   };
 
+  /// Behind the first few. Where they fail, the mirrored ones are the first variants.
+  static std::vector<Recipe> furtherRecipes(bool mirrored);
+
   void makeTrees(int64_t top);
   Key keyOf(int32_t i, const Recipe &recipe) const;
   int64_t firstKey(int32_t i, Key key);
