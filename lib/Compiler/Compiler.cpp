@@ -73,7 +73,8 @@ std::string CompileOptions::toPipeline() const {
   text += " beta1=" + digits(beta1) + " beta2=" + digits(beta2) + " eps=" + digits(eps) +
           " weight-decay=" + digits(weightDecay) + " momentum=" + digits(momentum) +
           " clip=" + digits(clip);
-  text += " recompute=" + recompute + number("activation-budget", activationBudget);
+  text += " recompute=" + recompute + number("activation-budget", activationBudget) +
+          number("hold-bytes", holdBytes);
   if (!groups.empty())
     text += " groups=\"" + groups + "\"";
   text += std::string(" verify=") + (verify ? "true" : "false") +

@@ -106,7 +106,7 @@ private:
         passes.push_back(createShardGradientsPass());
       if (config.stage >= 3)
         passes.push_back(createShardParametersPass());
-      passes.push_back(createBucketCollectivesPass());
+      passes.push_back(createBucketCollectivesPass({holdBytes}));
       break;
     case Level::Sharded:
       passes.push_back(createSchedulePass());

@@ -12,13 +12,15 @@
 // and of the first k layers everything does. Its lowest rung that fits is a plan
 // too, found by halving, and the planner's answer where a graph is large. Of the
 // plans that fit, the one that computes least again is taken, the smaller arena of
-// several. (M3)
+// several. (M3) Plans are compared without gathered buckets that are held: that is
+// what the budget leaves room for in the end.
 //
 //===----------------------------------------------------------------------===//
 
 #include "PlanBudget.h"
 
 #include "ArenaFloor.h"
+#include "HoldGathers.h"
 
 #include "zero/Passes/Recompute.h"
 #include "zero/Trainer/Trainer.h"
@@ -37,13 +39,18 @@ constexpr int kRounds = 8;            // budgets that the planner is asked for, 
 constexpr int kRefusals = 2;          // of them without a plan, which take longest
 constexpr int64_t kCloseEnough = 200; // a bracket, or what is left, of a 200th ends the search
 
+void replace(ModuleOp module, OwningOpRef<ModuleOp> by) {
+  module->setAttrs(by->getOperation()->getAttrDictionary());
+  module.getBodyRegion().takeBody(by->getBodyRegion());
+}
+
 class BudgetSearch {
 public:
   BudgetSearch(Compiler &compiler, ModuleOp launches, CompileOptions options, int64_t budgetBytes)
       : compiler(compiler), launches(launches), options(std::move(options)), budget(budgetBytes) {
-    this->options.until = Level::Arena;
     this->options.recompute = "none";
     this->options.activationBudget = 0;
+    this->options.holdBytes = 0;
   }
 
   llvm::Expected<Report> run(ModuleOp into) {
@@ -72,35 +79,52 @@ public:
         return std::move(error);
     if (!best.module)
       return refuse();
-    into->setAttrs(best.module->getOperation()->getAttrDictionary());
-    into.getBodyRegion().takeBody(best.module->getBodyRegion());
+    if (options.stage == 3 && best.cost > 0)
+      if (llvm::Error error = holdGathers())
+        return std::move(error);
+    replace(into, std::move(best.module));
     return std::move(best.report);
   }
 
 private:
-  struct Packed {
-    OwningOpRef<ModuleOp> module;
-    Report report;
+  struct Packed : PackedModule {
+    Sequence sequence;
     int64_t cost = 0; // of what is computed again
   };
 
-  /// A copy at level A.
-  llvm::Expected<Packed> packed(const JointGraph &original, const Sequence &computations) {
-    Sequence sequence = withoutUnread(original, computations);
-    Packed result;
-    result.module = launches.clone();
-    result.cost = costOf(original, sequence).cost;
-    FailureOr<JointGraph> graph = JointGraph::read(*result.module);
+  /// A copy that runs as `sequence` says.
+  llvm::Expected<OwningOpRef<ModuleOp>> applied(const Sequence &sequence) {
+    OwningOpRef<ModuleOp> module = launches.clone();
+    FailureOr<JointGraph> graph = JointGraph::read(*module);
     if (failed(graph))
       return compilerError(compiler);
     applySequence(*graph, sequence);
-    if (!compiler.run(*result.module, options))
-      return compilerError(compiler);
-    FailureOr<Report> report = makeReport(*result.module);
-    if (failed(report))
-      return compilerError(compiler);
-    result.report = std::move(*report);
+    return std::move(module);
+  }
+
+  llvm::Expected<Packed> packed(const JointGraph &graph, const Sequence &computations) {
+    Packed result;
+    result.sequence = withoutUnread(graph, computations);
+    result.cost = costOf(graph, result.sequence).cost;
+    llvm::Expected<OwningOpRef<ModuleOp>> module = applied(result.sequence);
+    if (!module)
+      return module.takeError();
+    llvm::Expected<PackedModule> made = packCopy(compiler, **module, options);
+    if (!made)
+      return made.takeError();
+    static_cast<PackedModule &>(result) = std::move(*made);
     return std::move(result);
+  }
+
+  llvm::Error holdGathers() {
+    llvm::Expected<OwningOpRef<ModuleOp>> module = applied(best.sequence);
+    if (!module)
+      return module.takeError();
+    llvm::Expected<PackedModule> made = packHolding(compiler, **module, options, budget);
+    if (!made)
+      return made.takeError();
+    static_cast<PackedModule &>(best) = std::move(*made);
+    return llvm::Error::success();
   }
 
   /// Keeps it where it is the best, or the smallest.
@@ -222,11 +246,21 @@ llvm::Expected<Report> planBudget(Compiler &compiler, ModuleOp module, CompileOp
                                   int64_t budgetBytes) {
   CompileOptions toLaunches = options;
   toLaunches.until = Level::Launches;
-  toLaunches.recompute = "none";
-  toLaunches.activationBudget = 0;
+  bool searches = options.recompute == "budget";
+  if (searches) {
+    toLaunches.recompute = "none";
+    toLaunches.activationBudget = 0;
+  }
   if (!compiler.run(module, toLaunches))
     return compilerError(compiler);
-  return BudgetSearch(compiler, module, std::move(options), budgetBytes).run(module);
+  if (searches)
+    return BudgetSearch(compiler, module, std::move(options), budgetBytes).run(module);
+  options.recompute = "none"; // it has been applied
+  llvm::Expected<PackedModule> made = packHolding(compiler, module, options, budgetBytes);
+  if (!made)
+    return made.takeError();
+  replace(module, std::move(made->module));
+  return std::move(made->report);
 }
 
 } // namespace zero

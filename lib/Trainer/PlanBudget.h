@@ -7,9 +7,11 @@
 
 namespace zero {
 
-/// Brings a module from before level sharded to level A with as little computed again as the search
-/// finds, so that the arena takes at most `budgetBytes` after packing. Errors: what a pass refuses;
-/// that no plan fits, with what holds the peak of the smallest one (M3). Deterministic.
+/// Brings a module from before level sharded to level A within `budgetBytes` of the arena after
+/// packing. With recompute=budget, as little is computed again as the search finds; with another
+/// policy, what that says. Errors: what a pass refuses; with recompute=budget, that no plan fits,
+/// with what holds the peak of the smallest one (M3), where another policy gives the report of its
+/// smallest. Deterministic.
 llvm::Expected<Report> planBudget(Compiler &compiler, mlir::ModuleOp module, CompileOptions options,
                                   int64_t budgetBytes);
 

@@ -93,8 +93,7 @@ llvm::Expected<Report> planModule(Compiler &compiler, ModuleOp module,
                                   const TrainOptions &options) {
   auto begin = std::chrono::steady_clock::now();
   auto make = [&]() -> llvm::Expected<Report> {
-    bool isOpen = levelOf(module) < Level::Sharded;
-    if (isOpen && options.compile.recompute == "budget" && options.memoryBudget)
+    if (levelOf(module) < Level::Sharded && options.memoryBudget)
       return planBudget(compiler, module, options.compile, *options.memoryBudget);
     if (llvm::Error error = raise(compiler, module, options.compile, Level::Arena))
       return std::move(error);

@@ -38,8 +38,9 @@ struct CompileOptions {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0.0, momentum = 0.0, clip = 0.0;
   std::string recompute = "none"; // read before level sharded
   int64_t activationBudget = 0;   // bytes, with recompute=budget
+  int64_t holdBytes = -1;         // activations and gathers that wait for a reader; -1: any number
   std::string groups;             // parameter groups: ir::parseGroups
-  bool evaluate = false; // make an evaluation's segment; read at level graph
+  bool evaluate = false;          // make an evaluation's segment; read at level graph
   bool verify = true;
   bool clean = false;
 

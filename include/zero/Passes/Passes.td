@@ -157,7 +157,14 @@ def BucketCollectivesPass : Pass<"zero-bucket-collectives", "::mlir::ModuleOp"> 
   let description = [{
     Level Z to level Z: consecutive parameters in order of first use, up to `bucket-bytes` of
     zero.config, or one larger parameter alone; one element type and one class a bucket.
+
+    At stage 3 a launch that runs again in backward reads the gather that backward itself needs of the
+    bucket, which is held until then. `hold-bytes` bounds activations and what is held, together;
+    what would be read again last is gathered again instead.
   }];
+  let options = [
+    Option<"holdBytes", "hold-bytes", "int64_t", "-1", "Stage 3: bytes of activations, and of gathered buckets that wait for a later reader while others are read; -1 for any number">
+  ];
   let dependentDialects = ["::zero::ir::ZeroDialect"];
 }
 def SchedulePass : Pass<"zero-schedule", "::mlir::ModuleOp"> {
@@ -216,6 +223,7 @@ def PipelinePass : Pass<"zero-pipeline", "::mlir::ModuleOp"> {
     Option<"evaluate", "evaluate", "bool", "false", "Make an evaluation's segment too: forward alone, for held-out data">,
     Option<"recompute", "recompute", "std::string", "\"none\"", "What backward computes again: none, every-block, min-cut or budget; read before level sharded">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "With recompute=budget: bytes of activations at their peak">,
+    Option<"holdBytes", "hold-bytes", "int64_t", "-1", "Stage 3: bytes of activations, and of gathered buckets that wait for a later reader while others are read; -1 for any number">,
     Option<"verify", "verify", "bool", "true", "Run zero-verify after each pass">,
     Option<"clean", "clean", "bool", "false", "Run canonicalize and cse after each pass">,
     Option<"ranks", "ranks", "int64_t", "1", "Data-parallel ranks">,

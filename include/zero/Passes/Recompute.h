@@ -38,7 +38,8 @@ struct JointLaunch {
   /// In units of one floating-point operation: those, and eight for each byte that it reads or
   /// writes, which is about what memory costs a processor.
   int64_t cost = 0;
-  /// A generated kernel: elementwise ops and row reductions, no product, attention or scatter.
+  /// A generated kernel: elementwise ops and row reductions, no product, attention or scatter; and
+  /// no lookup in a table larger than what it makes, which at stage 3 is gathered for it.
   bool isCheap = false;
   /// The launch of another time can be told apart: it has an operand to be put behind a barrier.
   bool isRepeatable = false;

@@ -69,9 +69,9 @@ FailureOr<JointGraph> JointGraph::read(ModuleOp module) {
     if (isNew)
       known->second = flopsOf(node.kernel);
     node.flops = known->second;
-    node.isCheap = node.kernel.getKind() == ir::KernelKind::Generated;
     node.isRepeatable = launch->getNumOperands() != 0;
     node.cost = node.flops;
+    int64_t ofParameters = 0;
     for (Value operand : launch.getArgs()) {
       node.cost = bounded(node.cost + kCostOfAByte * bounded(bytesOf(operand.getType())));
       Value root = traceView(operand).root;
@@ -79,6 +79,8 @@ FailureOr<JointGraph> JointGraph::read(ModuleOp module) {
         graph.firstBackward = number;
       if (auto found = former.find(root); found != former.end())
         node.inputs.push_back(found->second);
+      if (root.getDefiningOp<nn::ReadOp>())
+        ofParameters = bounded(ofParameters + bounded(bytesOf(root.getType())));
     }
     llvm::sort(node.inputs);
     node.inputs.erase(std::unique(node.inputs.begin(), node.inputs.end()), node.inputs.end());
@@ -89,6 +91,7 @@ FailureOr<JointGraph> JointGraph::read(ModuleOp module) {
         node.bytes = bounded(node.bytes + bytes);
       former[result] = number;
     }
+    node.isCheap = node.kernel.getKind() == ir::KernelKind::Generated && ofParameters <= node.bytes;
     graph.launches.push_back(std::move(node));
   }
   if (graph.firstBackward < 0)

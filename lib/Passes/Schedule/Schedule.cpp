@@ -1,9 +1,10 @@
 //===- Schedule.cpp - launches and collectives on streams -------------------===//
 //
-// Gathers are issued one region ahead: before the first launch that reads a
-// gathered bucket, the gathers of the next such launch are started, and then its
-// own are waited for. A start comes after all compute work issued before it, so
-// a gather may overwrite what that work has freed.
+// Gathers are issued one change of buckets ahead: where a launch reads a bucket that
+// the reader before it did not, the gathers of the next such launch are started, and
+// then its own are waited for. A bucket that is held for a later reader puts this off
+// as little as one that is gathered again. A start comes after all compute work issued
+// before it, so a gather may overwrite what that work has freed.
 //
 // A reduction starts right behind the accumulation that completes its bucket. At
 // most two are in flight: before the launch that completes a third, the oldest is
@@ -49,13 +50,14 @@ private:
     Operation *first = nullptr, *last = nullptr;
   };
 
-  void collectReaders(Value value, Readers &readers) {
+  void collectReaders(Value value, Attribute bucket, Readers &readers) {
     for (Operation *user : value.getUsers()) {
       if (isa<ir::ViewOp, nn::BarrierOp>(user) || isView(user)) {
         for (Value result : user->getResults())
-          collectReaders(result, readers);
+          collectReaders(result, bucket, readers);
         continue;
       }
+      read[user].insert(bucket);
       if (!readers.first || user->isBeforeInBlock(readers.first))
         readers.first = user;
       if (!readers.last || readers.last->isBeforeInBlock(user))
@@ -72,7 +74,7 @@ private:
     llvm::MapVector<Operation *, Region> regions;
     for (auto gather : llvm::make_early_inc_range(block.getOps<ir::AllGatherOp>())) {
       Readers readers;
-      collectReaders(gather.getFull(), readers);
+      collectReaders(gather.getFull(), gather.getBucketAttr(), readers);
       if (!readers.first) { // nothing reads it: nothing moves
         eraseWithViews(gather);
         continue;
@@ -89,6 +91,8 @@ private:
     llvm::stable_sort(order, [](const Region &a, const Region &b) {
       return a.firstReader->isBeforeInBlock(b.firstReader);
     });
+    SmallVector<Operation *> starts = placesToStart(
+        llvm::map_to_vector(order, [](const Region &region) { return region.firstReader; }));
     SmallVector<SmallVector<Value>> futures(order.size());
     for (size_t i = 0; i < order.size(); ++i) {
       Operation *anchor = firstOf(order[i].gathers);
@@ -97,7 +101,8 @@ private:
         futures[0] = start(order[0].gathers);
       }
       if (i + 1 < order.size()) {
-        builder.setInsertionPoint(anchor);
+        bool isLater = starts[i + 1] != order[i].firstReader;
+        builder.setInsertionPoint(isLater ? starts[i + 1] : anchor);
         futures[i + 1] = start(order[i + 1].gathers);
       }
       for (auto [gather, future] : llvm::zip(order[i].gathers, futures[i])) {
@@ -108,6 +113,27 @@ private:
         gather.erase();
       }
     }
+  }
+
+  /// By region's first reader: the last launch before it that reads another bucket than the reader
+  /// before, or gathers one, in the block's order. None for the first region.
+  SmallVector<Operation *> placesToStart(ArrayRef<Operation *> firstReaders) {
+    SmallVector<Operation *> places;
+    Operation *change = nullptr;
+    const llvm::DenseSet<Attribute> *before = nullptr;
+    for (Operation &op : block) {
+      auto found = read.find(&op);
+      if (found == read.end())
+        continue;
+      bool isFirst = places.size() < firstReaders.size() && firstReaders[places.size()] == &op;
+      if (isFirst)
+        places.push_back(change);
+      if (isFirst ||
+          llvm::any_of(found->second, [&](Attribute bucket) { return !before->contains(bucket); }))
+        change = &op;
+      before = &found->second;
+    }
+    return places;
   }
 
   static Operation *firstOf(ArrayRef<ir::AllGatherOp> gathers) {
@@ -215,6 +241,7 @@ private:
 
   Block &block;
   OpBuilder builder;
+  llvm::DenseMap<Operation *, llvm::DenseSet<Attribute>> read; // gathered buckets, by reader
 };
 
 class Schedule : public impl::SchedulePassBase<Schedule> {

@@ -25,6 +25,11 @@ public:
   using Base::Base;
 
   void runOnOperation() override {
+    if (holdBytes < kHoldAll) {
+      getOperation().emitError() << "expects hold-bytes of at least 0, or -1 for any number, got "
+                                 << holdBytes.getValue();
+      return signalPassFailure();
+    }
     if (failed(expectLevel(getOperation(), Level::Sharded)))
       return signalPassFailure();
     FailureOr<Sharded> sharded = Sharded::read(getOperation());
@@ -47,7 +52,7 @@ private:
     buildUpdate(sharded);
     if (failed(placeGradients(sharded, contributions)))
       return failure();
-    return placeParameters(sharded);
+    return placeParameters(sharded, holdBytes);
   }
 
   SmallVector<SlotRequest> collectSlots(Sharded &sharded) {

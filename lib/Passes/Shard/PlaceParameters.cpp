@@ -1,21 +1,23 @@
 //===- PlaceParameters.cpp - which launch reads which full bucket -------------===//
 //
-// A region of use is a maximal run of launches that read a bucket, with no
-// launch between that reads another bucket and not this one. So a region ends at
-// the first launch that reads parameters, but none of this bucket; launches that
-// read none end nothing. One pass over the launches finds all regions, since
-// after each launch the open ones are those of the buckets that it reads.
+// Each launch is given the buckets that it reads: at stage 3 those of its regions of
+// use (Regions.h), gathered before the first launch of a region; below stage 3 the
+// resident ones. Gathers are what (C1) counts.
 //
 // The last region of forward and the first of backward are one where nothing
 // else is read between: a tied head is gathered once for logits and their
-// gradient. Gathers are what (C1) counts.
+// gradient.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Regions.h"
 #include "Sharded.h"
 
+#include "zero/Passes/Lifetimes.h"
+#include "zero/Passes/Recompute.h"
+#include "zero/Passes/Views.h"
+
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -36,15 +38,19 @@ namespace {
 
 class ParameterPlacer {
 public:
-  ParameterPlacer(Sharded &sharded, ir::SegmentOp segment)
-      : sharded(sharded), gathers(sharded.stage == 3), block(segment.getBody().front()),
-        builder(sharded.module.getContext()) {}
+  ParameterPlacer(Sharded &sharded, ir::SegmentOp segment, int64_t holdBytes)
+      : sharded(sharded), gathers(sharded.stage == 3), holdBytes(holdBytes),
+        block(segment.getBody().front()), builder(sharded.module.getContext()) {
+    for (auto [number, bucket] : llvm::enumerate(sharded.buckets))
+      numbers[FlatSymbolRefAttr::get(bucket.getSymNameAttr())] = static_cast<int64_t>(number);
+  }
 
   LogicalResult run() {
     findStale();
-    for (Operation &op : llvm::make_early_inc_range(block))
-      if (auto launch = dyn_cast<ir::LaunchOp>(op))
-        placeFor(launch);
+    std::vector<Reader> readers = findReaders();
+    std::vector<std::vector<int64_t>> regions = regionsFor(readers);
+    for (auto [reader, numbers] : llvm::zip(readers, regions))
+      placeFor(reader, numbers);
     return eraseStale();
   }
 
@@ -81,33 +87,84 @@ private:
     return cast<ir::ViewOp>(op).getParamAttr();
   }
 
-  void placeFor(ir::LaunchOp launch) {
-    SmallVector<std::pair<OpOperand *, FlatSymbolRefAttr>> uses;
-    SmallVector<FlatSymbolRefAttr> read;
-    for (OpOperand &operand : launch->getOpOperands())
-      if (FlatSymbolRefAttr param = paramBehind(operand.get())) {
-        FlatSymbolRefAttr bucket = sharded.home.lookup(param);
-        uses.push_back({&operand, bucket});
-        if (!llvm::is_contained(read, bucket))
-          read.push_back(bucket);
-      }
-    if (uses.empty())
-      return;
-    if (gathers)
-      open.remove_if([&](const auto &entry) { return !llvm::is_contained(read, entry.first); });
-    builder.setInsertionPoint(launch);
-    for (FlatSymbolRefAttr bucket : read)
-      if (Region &region = open[bucket]; !region.full)
-        region.full = makeFull(launch.getLoc(), bucket);
-    for (auto [operand, bucket] : uses)
-      operand->set(viewIn(open[bucket], operand->get()));
+  /// A launch with its operands that lie in buckets.
+  struct Reader {
+    ir::LaunchOp launch;
+    std::vector<int64_t> buckets;                     // in order of the operands, each once
+    SmallVector<std::pair<OpOperand *, size_t>> uses; // and the place of their bucket in `buckets`
+  };
+
+  std::vector<Reader> findReaders() {
+    std::vector<Reader> readers;
+    for (auto launch : block.getOps<ir::LaunchOp>()) {
+      Reader reader{launch, {}, {}};
+      for (OpOperand &operand : launch->getOpOperands())
+        if (FlatSymbolRefAttr param = paramBehind(operand.get())) {
+          int64_t bucket = numbers.lookup(sharded.home.lookup(param));
+          auto known = llvm::find(reader.buckets, bucket);
+          reader.uses.push_back({&operand, known - reader.buckets.begin()});
+          if (known == reader.buckets.end())
+            reader.buckets.push_back(bucket);
+        }
+      if (!reader.uses.empty())
+        readers.push_back(std::move(reader));
+    }
+    return readers;
   }
 
-  Value makeFull(Location loc, FlatSymbolRefAttr bucket) {
-    Type type = ir::FullType::get(builder.getContext(), bucket);
+  /// Bytes of launches' results that are live while a launch runs, gradients left out.
+  llvm::DenseMap<Operation *, int64_t> liveActivations() const {
+    llvm::DenseMap<Value, Operation *> last;
+    for (Operation &op : block)
+      for (Value operand : op.getOperands())
+        last[traceView(operand).root] = &op;
+    llvm::DenseMap<Operation *, int64_t> dying, live;
+    int64_t now = 0;
+    for (Operation &op : block) {
+      if (isa<ir::LaunchOp>(op))
+        for (Value result : op.getResults())
+          if (Operation *end = last.lookup(result); end && !sinkOf(result)) {
+            now += bytesOf(result.getType());
+            dying[end] += bytesOf(result.getType());
+          }
+      live[&op] = now;
+      now -= dying.lookup(&op);
+    }
+    return live;
+  }
+
+  /// By reader and its bucket. What is resident has one region.
+  std::vector<std::vector<int64_t>> regionsFor(ArrayRef<Reader> readers) const {
+    llvm::DenseMap<Operation *, int64_t> live = liveActivations();
+    std::vector<BucketReader> reads;
+    for (const Reader &reader : readers)
+      reads.push_back({reader.buckets, isRecomputed(reader.launch), live.lookup(reader.launch)});
+    std::vector<int64_t> bytes;
+    for (ir::BucketOp bucket : sharded.buckets)
+      bytes.push_back(bucket.getLength() * bucket.getElementBytes());
     if (gathers)
-      return ir::AllGatherOp::create(builder, loc, type, bucket).getFull();
-    return ir::ResidentOp::create(builder, loc, type, bucket).getFull();
+      return regionsOf(reads, bytes, holdBytes);
+    std::vector<std::vector<int64_t>> same;
+    for (BucketReader &reader : reads)
+      same.push_back(std::move(reader.buckets));
+    return same;
+  }
+
+  void placeFor(const Reader &reader, ArrayRef<int64_t> numbers) {
+    builder.setInsertionPoint(reader.launch);
+    for (auto [bucket, number] : llvm::zip(reader.buckets, numbers))
+      if (Region &region = regions[number]; !region.full)
+        region.full = makeFull(ir::LaunchOp(reader.launch).getLoc(), sharded.buckets[bucket]);
+    for (auto [operand, place] : reader.uses)
+      operand->set(viewIn(regions[numbers[place]], operand->get()));
+  }
+
+  Value makeFull(Location loc, ir::BucketOp bucket) {
+    auto name = FlatSymbolRefAttr::get(bucket.getSymNameAttr());
+    Type type = ir::FullType::get(builder.getContext(), name);
+    if (gathers)
+      return ir::AllGatherOp::create(builder, loc, type, name).getFull();
+    return ir::ResidentOp::create(builder, loc, type, name).getFull();
   }
 
   /// The value's counterpart in a region; views are cloned where a launch first needs them.
@@ -139,19 +196,21 @@ private:
 
   Sharded &sharded;
   bool gathers;
+  int64_t holdBytes;
   Block &block;
   OpBuilder builder;
   SmallVector<Operation *> stale;
   llvm::DenseSet<Operation *> isStale;
-  llvm::MapVector<Attribute, Region> open;
+  llvm::DenseMap<Attribute, int64_t> numbers; // of buckets, in order of the text
+  llvm::DenseMap<int64_t, Region> regions;
 };
 
 } // namespace
 
-LogicalResult placeParameters(Sharded &sharded) {
-  if (sharded.eval && failed(ParameterPlacer(sharded, sharded.eval).run()))
+LogicalResult placeParameters(Sharded &sharded, int64_t holdBytes) {
+  if (sharded.eval && failed(ParameterPlacer(sharded, sharded.eval, holdBytes).run()))
     return failure();
-  return ParameterPlacer(sharded, sharded.microStep).run();
+  return ParameterPlacer(sharded, sharded.microStep, holdBytes).run();
 }
 
 } // namespace zero

@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral kEvalSeedCell = "eval_seed";
 inline constexpr llvm::StringLiteral kEvalLossCell = "eval_loss";
 inline constexpr llvm::StringLiteral kScalarsCell = "scalars";
 
+inline constexpr int64_t kHoldAll = -1; // gathered buckets wait for a reader, whatever is live
+
 /// A module at level Z.
 struct Sharded {
   mlir::ModuleOp module;
@@ -80,9 +82,10 @@ struct Contribution {
 };
 
 /// Makes the launches of `micro_step`, and of `eval`, read their parameters through views of full
-/// buckets: gathered once a region of use at stage 3, resident below. Replaces nn.read, and
-/// whatever stood there before. Linear in the number of ops.
-mlir::LogicalResult placeParameters(Sharded &sharded);
+/// buckets: gathered once a region of use at stage 3, resident below. Gathered buckets wait for a
+/// later reader where they and activations take at most `holdBytes` (any number where that is
+/// negative). Replaces nn.read, and whatever stood there before.
+mlir::LogicalResult placeParameters(Sharded &sharded, int64_t holdBytes = kHoldAll);
 
 /// Takes the accumulations out of `micro_step`, in their order.
 llvm::SmallVector<Contribution> takeContributions(Sharded &sharded);

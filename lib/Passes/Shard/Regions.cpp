@@ -1,0 +1,127 @@
+//===- Regions.cpp - how long a gathered bucket stays -------------------------===//
+
+#include "Regions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace zero {
+
+namespace {
+
+constexpr int64_t kNone = -1;
+
+class RegionFinder {
+public:
+  RegionFinder(llvm::ArrayRef<BucketReader> readers, llvm::ArrayRef<int64_t> bytes)
+      : readers(readers), bytes(bytes), numbers(readers.size()) {
+    for (size_t i = 0; i < readers.size(); ++i)
+      numbers[i].assign(readers[i].buckets.size(), kNone);
+  }
+
+  std::vector<std::vector<int64_t>> run(int64_t holdBytes) {
+    findOfBackward();
+    addRepetitions();
+    if (holdBytes >= 0)
+      bound(holdBytes);
+    return std::move(numbers);
+  }
+
+private:
+  /// The regions that there are where nothing is computed again.
+  void findOfBackward() {
+    std::vector<int64_t> open(bytes.size(), kNone), read; // region by bucket; the last reader's
+    for (auto [reader, number] : llvm::zip(readers, numbers)) {
+      if (reader.repeats)
+        continue;
+      for (size_t i = 0; i < reader.buckets.size(); ++i)
+        number[i] = open[reader.buckets[i]] != kNone ? open[reader.buckets[i]] : count++;
+      for (int64_t bucket : read)
+        open[bucket] = kNone;
+      for (size_t i = 0; i < reader.buckets.size(); ++i)
+        open[reader.buckets[i]] = number[i];
+      read = reader.buckets;
+    }
+  }
+
+  /// A repetition reads what is there, else what is needed next, else what it gathers itself.
+  void addRepetitions() {
+    std::vector<std::vector<int64_t>> needed = numbers;
+    std::vector<int64_t> next(bytes.size(), kNone);
+    for (size_t at = readers.size(); at-- > 0;)
+      for (size_t i = 0; i < readers[at].buckets.size(); ++i) {
+        int64_t &known = next[readers[at].buckets[i]];
+        if (readers[at].repeats)
+          needed[at][i] = known;
+        else
+          known = numbers[at][i];
+      }
+    std::vector<int64_t> open(bytes.size(), kNone), read;
+    for (size_t at = 0; at < readers.size(); ++at) {
+      const std::vector<int64_t> &buckets = readers[at].buckets;
+      for (size_t i = 0; i < buckets.size() && readers[at].repeats; ++i)
+        numbers[at][i] = open[buckets[i]] != kNone ? open[buckets[i]]
+                         : needed[at][i] != kNone  ? needed[at][i]
+                                                   : count++;
+      for (int64_t bucket : read)
+        open[bucket] = kNone;
+      for (size_t i = 0; i < buckets.size(); ++i)
+        open[buckets[i]] = numbers[at][i];
+      read = buckets;
+    }
+  }
+
+  /// Breaks regions off where activations and what is held take more than `most`.
+  void bound(int64_t most) {
+    std::vector<std::vector<size_t>> nextRead(readers.size()); // of the region, or the end
+    std::vector<size_t> known(count, readers.size());
+    for (size_t at = readers.size(); at-- > 0;)
+      for (int64_t number : numbers[at])
+        nextRead[at].push_back(std::exchange(known[number], at));
+
+    struct Held {
+      int64_t region, bucket;
+      size_t next;
+    };
+    std::vector<Held> open; // what is there and read again
+    std::vector<int64_t> renamed(count);
+    for (int64_t i = 0, end = count; i < end; ++i)
+      renamed[i] = i;
+    for (size_t at = 0; at < readers.size(); ++at) {
+      llvm::erase_if(open, [&](const Held &held) { return held.next == at; });
+      int64_t bytesHeld = open.empty() ? 0 : readers[at].liveBytes;
+      for (const Held &held : open)
+        bytesHeld += bytes[held.bucket];
+      while (bytesHeld > most && !open.empty()) {
+        auto last = std::max_element(open.begin(), open.end(), [](const Held &a, const Held &b) {
+          return std::pair(a.next, a.region) < std::pair(b.next, b.region);
+        });
+        bytesHeld -= bytes[last->bucket];
+        renamed[last->region] = count++;
+        open.erase(last);
+      }
+      for (size_t i = 0; i < numbers[at].size(); ++i) {
+        int64_t region = numbers[at][i];
+        numbers[at][i] = renamed[region];
+        if (nextRead[at][i] < readers.size())
+          open.push_back({region, readers[at].buckets[i], nextRead[at][i]});
+      }
+    }
+  }
+
+  llvm::ArrayRef<BucketReader> readers;
+  llvm::ArrayRef<int64_t> bytes;
+  std::vector<std::vector<int64_t>> numbers;
+  int64_t count = 0;
+};
+
+} // namespace
+
+std::vector<std::vector<int64_t>> regionsOf(llvm::ArrayRef<BucketReader> readers,
+                                            llvm::ArrayRef<int64_t> bytes, int64_t holdBytes) {
+  return RegionFinder(readers, bytes).run(holdBytes);
+}
+
+} // namespace zero
