@@ -123,11 +123,14 @@ std::string deepModel(int layers) {
          "return %l : tensor<f32>\n}\n";
 }
 
-Report plan(const std::string &model, const std::string &policy, int64_t stage) {
+/// `bucketBytes`: 8192 holds the two weights of a layer, 2 · 16 · 64 · 4 bytes.
+Report plan(const std::string &model, const std::string &policy, int64_t stage,
+            int64_t bucketBytes = 8192, int64_t holdBytes = -1) {
   TrainOptions options;
   options.compile.ranks = 2;
   options.compile.stage = stage;
-  options.compile.bucketBytes = 8192; // the two weights of a layer: 2 · 16 · 64 · 4 bytes
+  options.compile.bucketBytes = bucketBytes;
+  options.compile.holdBytes = holdBytes;
   options.compile.recompute = policy;
   auto module = parseModel(model);
   auto report = module ? planModule(sharedCompiler(), **module, options) : module.takeError();
@@ -205,6 +208,57 @@ TEST(Recompute, C1_RepetitionsUseTheGatherOfBackward) {
     for (const char *policy : kPolicies)
       EXPECT_EQ(plan(deepModel(6), policy, stage).communication.total(), kept)
           << policy << ", stage " << stage;
+  }
+}
+
+// A bucket a weight, a layer's two are a and b. Forward gathers 12; backward reads b, then a, of
+// each layer, where b of the last is still there and a of the first is not wanted, as x needs no
+// gradient: 22 gathers. What runs again of a layer reads a, which is gathered before b and waits
+// for backward; only a of the first is gathered for it alone: 23. A minimum cut repeats gelu, which
+// reads none. Where nothing is held, a is gathered again behind b: in the last layer a, b, a; in
+// four others a, b, a; in the first a, b: 12 + 3 + 4 · 3 + 2. Each sends half of its 1024 elements.
+TEST(Recompute, C1_GathersOfLayersOfSeveralBuckets) {
+  constexpr int64_t kSent = 1024 / 2, kBucket = 4096;
+  auto gathers = [&](const Report &report) { return report.communication.allGather / kSent; };
+  EXPECT_EQ(gathers(plan(deepModel(6), "none", 3, kBucket)), 22);
+  EXPECT_EQ(gathers(plan(deepModel(6), "min-cut", 3, kBucket)), 22);
+  Report held = plan(deepModel(6), "every-block", 3, kBucket);
+  Report dropped = plan(deepModel(6), "every-block", 3, kBucket, /*holdBytes=*/0);
+  EXPECT_EQ(gathers(held), 23);
+  EXPECT_EQ(gathers(dropped), 29);
+}
+
+// Between a repetition and the first launch that reads it run other repetitions only.
+TEST(Recompute, RepetitionsStandJustBeforeTheirUse) {
+  for (const char *policy : kPolicies) {
+    SCOPED_TRACE(policy);
+    auto module = parseModel(deepModel(4));
+    ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+    CompileOptions options;
+    options.recompute = policy;
+    options.until = Level::Sharded;
+    ASSERT_TRUE(sharedCompiler().run(**module, options)) << sharedCompiler().takeDiagnostics();
+    int repetitions = 0;
+    for (auto segment : (*module)->getOps<ir::SegmentOp>()) {
+      std::vector<ir::LaunchOp> launches;
+      for (auto launch : segment.getBody().front().getOps<ir::LaunchOp>())
+        launches.push_back(launch);
+      for (size_t at = 0; at < launches.size(); ++at) {
+        if (!isRecomputed(launches[at]))
+          continue;
+        ++repetitions;
+        auto reads = [&](ir::LaunchOp launch) {
+          return llvm::any_of(launch.getArgs(), [&](mlir::Value value) {
+            return traceView(value).root.getDefiningOp() == launches[at].getOperation();
+          });
+        };
+        size_t reader = at + 1;
+        while (reader < launches.size() && !reads(launches[reader]))
+          EXPECT_TRUE(isRecomputed(launches[reader++])) << at;
+        EXPECT_LT(reader, launches.size()) << at;
+      }
+    }
+    EXPECT_GE(repetitions, 4);
   }
 }
 
