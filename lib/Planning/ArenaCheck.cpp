@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 namespace zero::planning::arena {
 namespace {
@@ -196,9 +197,12 @@ std::optional<std::string> check(const Problem &problem) {
       return message;
     if (auto message = checkLinks(problem))
       return message;
-    for (const Blocks &blocks : splitIntoBlocks(problem))
+    for (const Blocks &blocks : splitIntoBlocks(problem)) {
+      if (auto message = checkPlaces(problem, blocks))
+        return message;
       if (auto message = check(blocks.problem))
         return message;
+    }
     return std::nullopt;
   }
   if (problem.capacityBytes && *problem.capacityBytes < 0)
@@ -267,8 +271,37 @@ int64_t lowerBound(const Problem &problem) {
 
 namespace {
 
+/// What alignments and links ask of the buffers one by one, without a thought of blocks.
+std::optional<std::string> verifyLinks(const Problem &problem,
+                                       const std::vector<int64_t> &offsets) {
+  std::unordered_map<int64_t, size_t> rowOfId;
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    rowOfId.emplace(problem.buffers[i].id, i);
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const Buffer &buffer = problem.buffers[i];
+    if (offsets[i] % buffer.alignmentBytes != 0)
+      return describe(buffer) + ": expects an offset that is a multiple of " +
+             std::to_string(buffer.alignmentBytes) + ", got " + std::to_string(offsets[i]);
+    if (buffer.sharesWith && offsets[i] != offsets[rowOfId.at(*buffer.sharesWith)])
+      return describe(buffer) + ": expects the offset of buffer " +
+             std::to_string(*buffer.sharesWith) + " in its group, got " +
+             std::to_string(offsets[i]);
+    if (!buffer.adjacentTo)
+      continue;
+    size_t before = rowOfId.at(*buffer.adjacentTo);
+    if (int64_t room = 0; __builtin_sub_overflow(offsets[i], offsets[before], &room) ||
+                          room < problem.buffers[before].sizeBytes)
+      return describe(buffer) + ": expects an offset behind buffer " +
+             std::to_string(*buffer.adjacentTo) + " in its group, got " +
+             std::to_string(offsets[i]);
+  }
+  return std::nullopt;
+}
+
 /// Groups keep together, and the blocks of each space are a plan for themselves.
 std::optional<std::string> verifyBlocks(const Problem &problem, const Plan &plan) {
+  if (auto message = verifyLinks(problem, plan.offsets))
+    return message;
   std::vector<Blocks> spaces = splitIntoBlocks(problem);
   if (spaces.size() > 1 && plan.spaces.size() != spaces.size())
     return "expects " + std::to_string(spaces.size()) + " spaces, got " +

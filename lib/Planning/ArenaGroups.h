@@ -13,6 +13,7 @@ struct Blocks {
   std::vector<int32_t> buffers; ///< of this space, in the whole problem
   std::vector<int32_t> blockOf; ///< of each of these, in `problem`
   std::vector<int64_t> inBlock; ///< its bytes from the block's begin
+  std::vector<int32_t> places;  ///< equal for those that share
 };
 
 /// True where there are neither groups nor several spaces: such a problem is its own block problem.
@@ -23,6 +24,10 @@ std::optional<std::string> checkLinks(const Problem &problem);
 
 /// By rising space. Needs links that checkLinks accepts.
 std::vector<Blocks> splitIntoBlocks(const Problem &problem);
+
+/// Two members of one group that lie on the same bytes and do not share, said in words: one behind
+/// a buffer that another, larger one shares with, or two behind sharers.
+std::optional<std::string> checkPlaces(const Problem &problem, const Blocks &blocks);
 
 } // namespace zero::planning::arena
 

@@ -54,6 +54,43 @@ TEST(ArenaGroups, SharersLieAtOneOffset) {
   EXPECT_EQ(plan.heightBytes, 35);
 }
 
+/// 1 lies behind the 4 bytes of 0, at a multiple of 2, and 2 on its bytes, at a multiple of 3: both
+/// at 6, and end at 8 and 11. The block, alone here, goes by multiples of 6: 12 bytes.
+TEST(ArenaGroups, SharersLieWhereAllTheirAlignmentsAllow) {
+  Problem problem = {{buffer(0, 0, 2, 4, 2), buffer(1, 1, 3, 2, 2), buffer(2, 1, 5, 5, 3)}, {}};
+  problem.buffers[1].adjacentTo = 0;
+  problem.buffers[2].sharesWith = 1;
+  Plan plan = planned(problem);
+  EXPECT_EQ(plan.offsets, (std::vector<int64_t>{0, 6, 6}));
+  EXPECT_EQ(plan.heightBytes, 12);
+  plan.offsets = {0, 4, 4};
+  EXPECT_EQ(verify(problem, plan).value_or("accepted"),
+            "buffer 2: expects an offset that is a multiple of 3, got 4");
+  // 2^40 and 3^30 have a common multiple beyond all sizes, in one place as in one block.
+  problem.buffers[1].alignmentBytes = int64_t(1) << 40;
+  problem.buffers[2].alignmentBytes = 205891132094649;
+  EXPECT_NE(check(problem).value_or("accepted").find("expects all buffers to take at most"),
+            std::string::npos);
+}
+
+/// 0 takes [0, 4), and 1 behind it [4, 8).
+TEST(ArenaGroups, OnlySharersLieOnTheSameBytes) {
+  Problem problem = {{buffer(0, 0, 2, 4), buffer(1, 0, 2, 4), buffer(2, 0, 2, 5)}, {}};
+  problem.buffers[1].adjacentTo = 0;
+  problem.buffers[2].sharesWith = 0; // on [0, 5)
+  EXPECT_EQ(check(problem).value_or("accepted"),
+            "buffer 1: expects bytes of its own or to share in its group, got [4, 8) where buffer "
+            "2 takes [0, 5)");
+  problem.buffers[2].sizeBytes = 4;
+  EXPECT_EQ(planned(problem).heightBytes, 8);
+  // 3 lies behind 2, whose bytes are 0's: on [4, 10).
+  problem.buffers.push_back(buffer(3, 0, 2, 6));
+  problem.buffers[3].adjacentTo = 2;
+  EXPECT_EQ(check(problem).value_or("accepted"),
+            "buffer 3: expects bytes of its own or to share in its group, got [4, 10) where buffer "
+            "1 takes [4, 8)");
+}
+
 TEST(ArenaGroups, SpacesArePlannedApart) {
   // 7 and 5 meet in space 0: 12. 9 and a fixed one at 2 are in space 3: 9 lies above 2 + 4 = 6.
   Problem problem = {
@@ -111,7 +148,7 @@ TEST(ArenaGroups, CheckNamesTheOffender) {
   EXPECT_EQ(message([](Buffers &b) { b[1].sharesWith = 0; }),
             "buffer 1: expects to be adjacent to a buffer or to share with one, got both");
   EXPECT_EQ(message([](Buffers &b) { b[1].adjacentTo = 9; }),
-            "buffer 1: expects a group in its own space, got buffer 9");
+            "buffer 1: expects the id of a buffer to lie by, got 9");
   EXPECT_EQ(message([](Buffers &b) { b[1].space = 1; }),
             "buffer 1: expects a group in its own space, got buffer 0");
   EXPECT_EQ(message([](Buffers &b) { b[0].adjacentTo = 2; }),

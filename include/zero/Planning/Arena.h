@@ -82,7 +82,8 @@ struct Buffer {
   /// Arenas apart from each other, such as a device's and its host's: buffers of different
   /// spaces never meet, and each space has offsets from 0.
   int64_t space = 0;
-  /// Lies directly behind the buffer with this id, as near as its alignment allows.
+  /// Lies directly behind the buffer with this id, as near as its alignment, and those of buffers
+  /// that share with it, allow.
   OptionalNumber adjacentTo = {};
   /// Lies at the offset of the buffer with this id, on the same bytes.
   OptionalNumber sharesWith = {};
@@ -140,8 +141,8 @@ struct Options {
 /// What is wrong with `problem`, or nothing: duplicate ids, lower ≥ upper, sizes
 /// and alignments below one, offsets negative, misaligned or colliding where
 /// they are fixed, gaps outside the lifetime, sums beyond kMaxTotalBytes; groups whose links
-/// name no buffer of the same space or form a circle, or whose members have gaps or a fixed
-/// offset that is not the first member's.
+/// name no buffer of the same space or form a circle, or whose members have gaps, a fixed
+/// offset that is not the first member's, or bytes of another member without sharing with it.
 /// O(n log n).
 std::optional<std::string> check(const Problem &problem);
 
