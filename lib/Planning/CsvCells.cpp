@@ -5,6 +5,12 @@
 #include <charconv>
 
 namespace zero::planning::csv {
+namespace {
+
+/// Spreadsheets begin a text in UTF-8 with it.
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+} // namespace
 
 std::string at(const Cell &cell, const std::string &message) {
   return std::to_string(cell.line) + ":" + std::to_string(cell.column) + ": " + message;
@@ -38,6 +44,8 @@ std::vector<Cell> split(const Cell &whole, char separator) {
 }
 
 Lines::Lines(std::string_view text) : rest(text) {
+  if (rest.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+    rest.remove_prefix(kByteOrderMark.size());
   for (more = true; more;) {
     size_t end = rest.rfind('\n');
     std::string_view last = end == std::string_view::npos ? rest : rest.substr(end + 1);

@@ -33,7 +33,7 @@ std::vector<Cell> split(const Cell &whole, char separator);
 void split(const Cell &whole, char separator, std::vector<Cell> &cells);
 
 /// The lines of a text one by one, without their ends, `\n` or `\r\n`; empty lines at the end of
-/// the text are none.
+/// the text are none, and a byte order mark before it is no part of it.
 class Lines {
 public:
   explicit Lines(std::string_view text);

@@ -24,6 +24,13 @@ TEST(CsvCells, LinesEndWhereTheTextSays) {
   EXPECT_EQ(textsOf(linesOf("a\r\nb\r\n\r\n\n")), Texts({"a", "b"}));
   // An empty line before another one is a line.
   EXPECT_EQ(textsOf(linesOf("\na\n\nb")), Texts({"", "a", "", "b"}));
+  // A byte order mark is no part of the first line, and a second one is.
+  EXPECT_EQ(textsOf(linesOf("\xef\xbb\xbf"
+                            "a\nb")),
+            Texts({"a", "b"}));
+  EXPECT_EQ(textsOf(linesOf("\xef\xbb\xbf\n")), Texts());
+  EXPECT_EQ(textsOf(linesOf("\xef\xbb\xbf\xef\xbb\xbf")), Texts({"\xef\xbb\xbf"}));
+  EXPECT_EQ(textsOf(linesOf("\xef\xbb")), Texts({"\xef\xbb"}));
   // Only one \r belongs to the end, and none inside a line does.
   EXPECT_EQ(textsOf(linesOf("a\rb\r\r\nc")), Texts({"a\rb\r", "c"}));
 }
