@@ -129,6 +129,9 @@ TEST(ZeroPlan, CheckpointPrintsARowForEachBudget) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(has(outcome, "5 5 1.100000 1.100000 optimal\n4 - - 1.100000 infeasible\n"))
       << outcome.text;
+  EXPECT_TRUE(has(outcome, "expects a budget of at least 5 bytes, which node 11 takes with its "
+                           "inputs, got 4\n"))
+      << outcome.text;
   outcome = zeroPlan("checkpoint " + file + " --budget 5,x");
   EXPECT_EQ(outcome.code, 2);
   EXPECT_TRUE(has(outcome, "got 'x'")) << outcome.text;
@@ -170,13 +173,80 @@ TEST(ZeroPlan, CheckpointWritesAndDraws) {
   std::remove(svg.c_str());
 }
 
+/// 16 times 2^60 is 2^64, more than any number of bytes: everything fits.
+TEST(ZeroPlan, FractionsBeyond63BitsAreAllBytes) {
+  std::string file = written("vast.csv", "id,cost,bytes,inputs\n0,1,1152921504606846976,\n");
+  for (const char *budget : {"7.0", "8.0", "16.0", "1000000.0"}) {
+    Outcome outcome = zeroPlan("checkpoint " + file + " --budget " + budget);
+    EXPECT_EQ(outcome.code, 0) << budget;
+    EXPECT_TRUE(has(outcome, "status    optimal")) << outcome.text;
+  }
+  std::remove(file.c_str());
+}
+
+std::string contentOf(const std::string &path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// Whoever has the old file open, or has linked to it, keeps all of it: an output is never cut
+/// short and filled again, so nothing that ends the process leaves half of one.
+TEST(ZeroPlan, OutputsComeIntoTheirPlacesWhole) {
+  std::string file = written("whole.csv", kThree), out = written("whole.out", "old");
+  std::string linked = path("whole.linked"), symbolic = path("whole.symbolic");
+  ASSERT_EQ(link(out.c_str(), linked.c_str()), 0);
+  ASSERT_EQ(symlink(linked.c_str(), symbolic.c_str()), 0);
+  EXPECT_EQ(zeroPlan("arena " + file + " -o " + out).code, 0);
+  EXPECT_EQ(contentOf(linked), "old");
+  std::string plan = contentOf(out);
+  EXPECT_NE(plan.find("id,lower,upper,size,offset\n"), std::string::npos);
+  // What is no file, or only leads to one, stays what it is.
+  EXPECT_EQ(zeroPlan("arena " + file + " -o " + symbolic).code, 0);
+  EXPECT_EQ(contentOf(linked), plan);
+  EXPECT_TRUE(has(zeroPlan("arena " + file + " -o /dev/stdout"), plan));
+  Outcome full = zeroPlan("arena " + file + " -o /dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_TRUE(has(full, "/dev/full: error: No space left on device\n")) << full.text;
+  // The problem in the place of itself, with its offsets.
+  EXPECT_EQ(zeroPlan("arena " + file + " -o " + file).code, 0);
+  EXPECT_EQ(contentOf(file), plan);
+  for (const std::string &name : {file, out, linked, symbolic})
+    std::remove(name.c_str());
+}
+
+TEST(ZeroPlan, OutputsSpareTheInputAndEachOther) {
+  const char *const kNode = "id,cost,bytes,inputs\n0,1,1,\n";
+  std::string file = written("spared.csv", kNode), folder = testing::TempDir() + "/./";
+  std::string again = folder + file.substr(file.rfind('/') + 1);
+  for (const std::string &name : {file, again})
+    for (const char *flag : {"-o ", "--plot "}) {
+      Outcome outcome = zeroPlan("checkpoint " + file + " --budget 1 " + flag + name);
+      EXPECT_EQ(outcome.code, 2) << flag << name;
+      EXPECT_TRUE(has(outcome, "to be another file than the input, got " + name)) << outcome.text;
+    }
+  Outcome outcome = zeroPlan("checkpoint " + file + " --budget 1 -o " + path("x") + " --plot " +
+                             folder + path("x").substr(path("x").rfind('/') + 1));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(has(outcome, "expects outputs of different names")) << outcome.text;
+  EXPECT_EQ(contentOf(file), kNode);
+  for (const char *flag : {"-o", "--plot"}) {
+    outcome = zeroPlan("checkpoint " + file + " --budget 1 " + flag + " ''");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.text,
+              "zero-plan: expects " + std::string(flag) + " to be the name of a file, got ''\n");
+  }
+  std::remove(file.c_str());
+}
+
 TEST(ZeroPlan, WrongFlagsAreTwo) {
   std::string file = written("flags.csv", kThree);
   for (const char *flags : {"", "arena", "checkpoint x.csv", "arena x.csv y.csv", "--stage 3"})
     EXPECT_EQ(zeroPlan(flags).code, 2) << flags;
-  for (const char *flag : {"--seconds 0", "--seconds x", "--seconds nan", "--threads 0",
-                           "--threads x", "--capacity 0", "--capacity -1", "--capacity 3x",
-                           "--capacity 9999999999GiB", "--alignment 0", "--capacity"})
+  for (const char *flag :
+       {"--seconds 0", "--seconds x", "--seconds nan", "--seconds 1e10", "--threads 0",
+        "--threads x", "--capacity 0", "--capacity -1", "--capacity 3x", "--capacity 9999999999GiB",
+        "--alignment 0", "--capacity"})
     EXPECT_EQ(zeroPlan("arena " + file + " " + flag).code, 2) << flag;
   EXPECT_EQ(zeroPlan("--help").code, 0);
   std::remove(file.c_str());

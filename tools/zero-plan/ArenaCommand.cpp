@@ -92,7 +92,8 @@ int runArena() {
   arena::Options options;
   double limit = 0;
   if (!readBytes(capacity, capacityBytes) || !readBytes(alignment, alignmentBytes) ||
-      !readSeconds(seconds, limit) || !readThreads(options.threads) || !outputsDiffer(output, plot))
+      !readSeconds(seconds, limit) || !readThreads(options.threads) ||
+      !outputsDiffer(input, output, plot))
     return 2;
   std::unique_ptr<llvm::MemoryBuffer> file = readInput(input);
   if (!file)

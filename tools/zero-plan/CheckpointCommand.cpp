@@ -49,14 +49,22 @@ cl::opt<std::string> plot("plot", cl::sub(checkpointCommand), cl::cat(category),
 
 constexpr double kMovesPerSecond = 1e6;
 
-/// Bytes, or a fraction of `peak`.
+/// Bytes, or a fraction of `peak`; one beyond 63 bits is as good as all of them.
 std::optional<int64_t> parseBudget(llvm::StringRef text, int64_t peak) {
   if (!text.contains('.'))
     return parseBytes(text);
   double fraction = 0;
   if (!llvm::to_float(text, fraction) || !(fraction >= 0) || fraction > 1e6)
     return std::nullopt;
-  return int64_t(fraction * double(peak));
+  double bytes = fraction * double(peak);
+  return bytes < 0x1p63 ? int64_t(bytes) : INT64_MAX;
+}
+
+int failBelowFloor(const checkpoint::Problem &problem, int64_t budgetBytes) {
+  checkpoint::Floor floor = floorOf(problem);
+  return fail(input + ": error: expects a budget of at least " + llvm::Twine(floor.bytes) +
+              " bytes, which node " + llvm::Twine(problem.nodes[floor.node].id) +
+              " takes with its inputs, got " + llvm::Twine(budgetBytes));
 }
 
 std::string ratio(int64_t part, int64_t whole) {
@@ -87,6 +95,10 @@ int runOver(const checkpoint::Problem &problem, const std::vector<int64_t> &budg
                  << (found ? ratio(plan.cost, cost) : "-") << " "
                  << ratio(plan.lowerBoundCost, cost) << " " << name(plan.status) << "\n";
   }
+  llvm::outs().flush();
+  for (size_t i = 0; i < plans.size(); ++i)
+    if (plans[i].floorNode >= 0)
+      failBelowFloor(problem, budgets[i]);
   return allFound ? 0 : 1;
 }
 
@@ -96,8 +108,10 @@ void hideOtherCheckpointFlags() { cl::HideUnrelatedOptions(category, checkpointC
 
 int runCheckpoint() {
   double limit = 0;
-  if (!readSeconds(seconds, limit) || !outputsDiffer(output, plot))
+  if (!readSeconds(seconds, limit) || !outputsDiffer(input, output, plot))
     return 2;
+  if (!output.empty() && isSameFile(output, input)) // the plan would be all that is left of it
+    return wrongFlag("expects -o to be another file than the input, got " + output);
   checkpoint::Options options;
   if (limit > 0)
     options.moves = std::max<int64_t>(1, int64_t(limit * kMovesPerSecond));
@@ -145,9 +159,7 @@ int runCheckpoint() {
       << "status    " << name(plan.status) << "\n"
       << "seconds   " << llvm::format("%.3f", spent.count()) << "\n";
   if (plan.floorNode >= 0)
-    return fail(input + ": error: expects a budget of at least " + llvm::Twine(floor.bytes) +
-                " bytes, which node " + llvm::Twine(problem.nodes[plan.floorNode].id) +
-                " takes with its inputs, got " + llvm::Twine(problem.budgetBytes));
+    return failBelowFloor(problem, problem.budgetBytes);
   if (!found)
     return 1;
   if (!plot.empty())

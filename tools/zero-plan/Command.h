@@ -31,14 +31,19 @@ std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &input);
 /// A number of bytes of at least 0, with or without KiB, MiB or GiB.
 std::optional<int64_t> parseBytes(llvm::StringRef text);
 
-/// A number above 0 into `value`, which stays as it is without the flag; false, with a message, for
-/// anything else.
+/// A number above 0 and up to 10^9 into `value`, which stays as it is without the flag; false, with
+/// a message, for anything else.
 bool readSeconds(const Flag &flag, double &value);
 
-/// False, with a message, for one name for two outputs.
-bool outputsDiffer(const Flag &output, const Flag &plot);
+/// False, with a message, for one file as two outputs, for a name of nothing, and for a plot in the
+/// place of the input.
+bool outputsDiffer(const std::string &input, const Flag &output, const Flag &plot);
 
-/// Writes `text` to `path`, or to standard output for `-`.
+/// True where both paths are written for one file that is not a standard stream.
+bool isSameFile(const std::string &path, const std::string &other);
+
+/// Writes `text` to `path`, or to standard output for `-`. A file comes into its place whole, so
+/// that whatever ends the process leaves there what stood before, or all of the text.
 int write(const std::string &path, const std::string &text);
 
 /// Draws the picture under the name of its input.
