@@ -37,8 +37,9 @@ cl::opt<std::string>
                     "row for each, and cost never rises with the budget"));
 cl::opt<std::string>
     seconds("seconds", cl::sub(checkpointCommand), cl::cat(category), cl::value_desc("number"),
-            cl::desc("About how long to look, at most: counted in moves of which a usual machine "
-                     "does so many, so that the plan is the same on every one (default: 4)"));
+            cl::desc("About how long one search looks, at most: counted in moves of which a usual "
+                     "machine does so many, so that the plan is the same on every one; a budget "
+                     "near which plans are rare takes several searches (default: 4)"));
 cl::opt<std::string>
     output("o", cl::sub(checkpointCommand), cl::cat(category), cl::value_desc("file"),
            cl::desc("Write the order of computations, one id a row ('-': standard output)"));
@@ -47,7 +48,8 @@ cl::opt<std::string> plot("plot", cl::sub(checkpointCommand), cl::cat(category),
                           cl::desc("Draw the live bytes over the plan's computations, as SVG "
                                    "('-': standard output)"));
 
-constexpr double kMovesPerSecond = 1e6;
+/// What the planner does on its own, in the unit of --seconds.
+constexpr double kDefaultSeconds = 4;
 
 /// Bytes, or a fraction of `peak`; one beyond 63 bits is as good as all of them.
 std::optional<int64_t> parseBudget(llvm::StringRef text, int64_t peak) {
@@ -114,7 +116,7 @@ int runCheckpoint() {
     return wrongFlag("expects -o to be another file than the input, got " + output);
   checkpoint::Options options;
   if (limit > 0)
-    options.moves = std::max<int64_t>(1, int64_t(limit * kMovesPerSecond));
+    options.moves = std::max<int64_t>(1, int64_t(limit / kDefaultSeconds * double(options.moves)));
   std::unique_ptr<llvm::MemoryBuffer> file = readInput(input);
   if (!file)
     return 1;
