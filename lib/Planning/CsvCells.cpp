@@ -9,6 +9,8 @@ namespace {
 
 /// Spreadsheets begin a text in UTF-8 with it.
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+/// A line of a file that is no CSV may be all of it.
+constexpr size_t kMostQuoted = 80;
 
 } // namespace
 
@@ -18,13 +20,20 @@ std::string at(const Cell &cell, const std::string &message) {
 
 std::string quoted(std::string_view text) {
   constexpr char kDigits[] = "0123456789abcdef";
-  std::string quoted = "'";
+  std::string quoted = "'", end = "'";
+  if (text.size() > kMostQuoted) {
+    size_t length = kMostQuoted; // whole characters: not before a byte that goes on with one
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80)
+      --length;
+    text = text.substr(0, length);
+    end = "...'";
+  }
   for (char c : text)
     if (auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f)
       quoted.append("\\x").append({kDigits[byte / 16], kDigits[byte % 16]});
     else
       quoted += c;
-  return quoted + "'";
+  return quoted + end;
 }
 
 void split(const Cell &whole, char separator, std::vector<Cell> &cells) {

@@ -24,7 +24,7 @@ struct Cell {
 /// `line:column: message`.
 std::string at(const Cell &cell, const std::string &message);
 
-/// 'text', with `\xNN` for what would not be seen.
+/// 'text', with `\xNN` for what would not be seen; of more than 80 bytes the begin and `...`.
 std::string quoted(std::string_view text);
 
 /// The parts of `whole` between separators: one more than there are separators.

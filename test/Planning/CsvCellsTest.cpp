@@ -49,6 +49,19 @@ TEST(CsvCells, LinesKnowTheirNumberAndHowManyAreLeft) {
   EXPECT_FALSE(lines.next(line));
 }
 
+/// 80 bytes are shown of more, and a letter of two bytes as a whole or not at all.
+TEST(CsvCells, QuotesEndWhereLinesWouldNot) {
+  auto said = [](std::string_view text) { return zero::planning::csv::quoted(text); };
+  std::string most(80, 'a');
+  EXPECT_EQ(said(most), "'" + most + "'");
+  EXPECT_EQ(said(most + "b"), "'" + most + "...'");
+  std::string cut = most.substr(1);
+  EXPECT_EQ(said(cut + "\u00e9"), "'" + cut + "...'");
+  EXPECT_EQ(said(cut.substr(1) + "\u00e9b"), "'" + cut.substr(1) + "\u00e9...'");
+  EXPECT_EQ(said(std::string(1000, '\x80')), "'...'");
+  EXPECT_EQ(said(std::string_view("a\0b\x7f", 4)), "'a\\x00b\\x7f'");
+}
+
 TEST(CsvCells, SplittingKeepsPlaces) {
   std::vector<Cell> cells = {{"what stood there", 1, 1}};
   split({"ab,,c", 7, 3}, ',', cells);
