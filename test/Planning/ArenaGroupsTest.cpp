@@ -2,6 +2,7 @@
 #include "zero/Planning/Arena.h"
 
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace zero::planning::arena;
 
@@ -89,6 +90,57 @@ TEST(ArenaGroups, OnlySharersLieOnTheSameBytes) {
   EXPECT_EQ(check(problem).value_or("accepted"),
             "buffer 3: expects bytes of its own or to share in its group, got [4, 10) where buffer "
             "1 takes [4, 8)");
+}
+
+/// Links at random, of which many are refused; of what is accepted every pair is looked at, without
+/// blocks: bytes that two take at one time are the same offset of sharers.
+TEST(ArenaGroups, PlansOfRandomLinksHoldPairByPair) {
+  std::mt19937 random(7);
+  auto upTo = [&](int64_t most) { return int64_t(random() % uint64_t(most + 1)); };
+  const int64_t kAlignments[] = {1, 2, 3, 4};
+  int64_t accepted = 0, linked = 0;
+  for (int64_t round = 0; round < 3000; ++round) {
+    Problem problem;
+    int64_t count = 2 + upTo(5);
+    for (int64_t id = 0; id < count; ++id) {
+      int64_t lower = upTo(6);
+      problem.buffers.push_back(
+          buffer(id, lower, lower + 1 + upTo(3), 1 + upTo(6), kAlignments[upTo(3)]));
+      if (int64_t kind = upTo(4), other = upTo(count - 1); kind < 2 && other != id)
+        (kind ? problem.buffers[id].adjacentTo : problem.buffers[id].sharesWith) = other;
+    }
+    if (check(problem))
+      continue;
+    ++accepted;
+    Plan plan = planned(problem);
+    auto place = [&](int64_t id) {
+      while (problem.buffers[id].sharesWith)
+        id = *problem.buffers[id].sharesWith;
+      return id;
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      const Buffer &b = problem.buffers[i];
+      linked += b.adjacentTo || b.sharesWith;
+      EXPECT_EQ(plan.offsets[i] % b.alignmentBytes, 0) << round << ": " << i;
+      if (b.adjacentTo) {
+        EXPECT_GE(plan.offsets[i],
+                  plan.offsets[*b.adjacentTo] + problem.buffers[*b.adjacentTo].sizeBytes)
+            << round << ": " << i;
+      }
+      for (int64_t j = 0; j < i; ++j) {
+        const Buffer &c = problem.buffers[j];
+        bool meet = b.lower < c.upper && c.lower < b.upper &&
+                    plan.offsets[i] < plan.offsets[j] + c.sizeBytes &&
+                    plan.offsets[j] < plan.offsets[i] + b.sizeBytes;
+        if (place(i) == place(j))
+          EXPECT_EQ(plan.offsets[i], plan.offsets[j]) << round << ": " << i << ", " << j;
+        else
+          EXPECT_FALSE(meet) << round << ": " << i << ", " << j;
+      }
+    }
+  }
+  EXPECT_GT(accepted, 500);
+  EXPECT_GT(linked, 500);
 }
 
 TEST(ArenaGroups, SpacesArePlannedApart) {
