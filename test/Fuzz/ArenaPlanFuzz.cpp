@@ -28,7 +28,7 @@ Buffer bufferFrom(FuzzedDataProvider &from, int64_t id) {
   buffer.upper = number(from, 1, 24);
   buffer.sizeBytes = number(from, 1, 64);
   const int kind = from.ConsumeIntegralInRange<int>(0, 15);
-  if (kind == 0)
+  if (kind == 0 || kind == 7 || kind == 8)
     buffer.alignmentBytes = number(from, 1, 16);
   if (kind == 1)
     buffer.fixedOffset = number(from, 0, 256);
@@ -36,9 +36,9 @@ Buffer bufferFrom(FuzzedDataProvider &from, int64_t id) {
     buffer.lower = kTimeBegin, buffer.upper = kTimeEnd;
   if (kind == 3)
     buffer.gaps.push_back({number(from, 1, 20), number(from, 2, 22)});
-  if (kind == 4)
+  if (kind == 4 || kind == 7)
     buffer.adjacentTo = number(from, 0, 12);
-  if (kind == 5)
+  if (kind == 5 || kind == 8)
     buffer.sharesWith = number(from, 0, 12);
   if (kind == 6)
     buffer.space = number(from, 0, 2);
