@@ -6,12 +6,16 @@ and not part of this project; without a folder they are left out. Prints a row f
 budget: cost ratio, lower bound, status, seconds, and the best ratio known before; then joint graphs of
 transformers, generated.
 Seconds are those of the planner's processor time. `--transformer BLOCKS` writes such a graph.
+`--random NODES --seed SEED` writes a random layered graph, and `--minute [ZERO_PLAN]` plans those of
+500 and 1000 nodes, seeds 1 to 5, at .8 of the peak: as usual, and with `--seconds 60`.
 `--sweep FOLDER [ZERO_PLAN]` plans 20 budgets from floor to peak of every graph instead, and counts
 how they end; it fails where cost rises with the budget, a peak passes it, or the budget below the
 floor is not refused.
 Where bench-mincut is built beside ZERO_PLAN, the minimum cuts of the transformers follow.
 """
+import math
 import pathlib
+import random
 import resource
 import subprocess
 import sys
@@ -82,21 +86,77 @@ def transformer(blocks, hidden=1024, tokens=2048, heads=16):
     return rows
 
 
+def random_layered(size, seed):
+    """A graph like Moccasin's random layered ones, with as many edges, layers and as large peaks.
+
+    Layers of random widths; every value is read in the next layer, and some further down; the last
+    node reads the last layer. The order favours nodes whose inputs came last.
+    """
+    draw = random.Random(seed)
+    degree = max(1.0, math.log2(size / 20))
+    width = max(1, round(.65 * size ** .5))
+    layers, layer_of = [[0]], [0]
+    while len(layer_of) < size - 1:
+        count = min(draw.randint(1, 2 * width - 1), size - 1 - len(layer_of))
+        layers.append(list(range(len(layer_of), len(layer_of) + count)))
+        layer_of += [len(layers) - 1] * count
+    inputs = [[] for _ in range(size)]
+    for above, layer in zip(layers, layers[1:]):
+        for node in layer:
+            wanted = max(1, round(draw.uniform(.2, 1.8) * degree))
+            inputs[node] = draw.sample(above, min(wanted, len(above)))
+        for value in above:
+            if not any(value in inputs[node] for node in layer):
+                inputs[draw.choice(layer)].append(value)
+        for node in layer:
+            value = draw.randrange(layer[0])
+            if draw.random() < .15 * degree and value not in inputs[node]:
+                inputs[node].append(value)
+    inputs[-1] = layers[-1]
+
+    readers, missing = [[] for _ in range(size)], [len(values) for values in inputs]
+    for node, values in enumerate(inputs):
+        for value in values:
+            readers[value].append(node)
+    ready, order = [0], []
+    while ready:
+        order.append(ready.pop(max(draw.randrange(len(ready)) for _ in range(2))))
+        for reader in readers[order[-1]]:
+            missing[reader] -= 1
+            if missing[reader] == 0:
+                ready.append(reader)
+    place = {node: index for index, node in enumerate(order)}
+
+    rows = []
+    for index, node in enumerate(order):
+        mean, spread = (400, 130) if draw.random() < .35 else (100, 60)
+        size_of = 10 * max(1, abs(round(draw.gauss(mean, spread))))
+        rows.append((index, draw.randrange(1000) if index else 0, size_of, 0,
+                     sorted(place[value] for value in inputs[node])))
+    return rows
+
+
 def csv(rows):
     lines = [f"{id},{cost},{size},{backward},{' '.join(map(str, inputs))}"
              for id, cost, size, backward, inputs in rows]
     return "\n".join(["id,cost,bytes,backward,inputs"] + lines) + "\n"
 
 
-def measure(tool, name, path, budget, known):
+def planned(tool, path, budget, *flags):
+    """What zero-plan prints, by its first word, and user seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    run = subprocess.run([tool, "checkpoint", str(path), "--budget", "0" + budget],
+    run = subprocess.run([tool, "checkpoint", str(path), "--budget", "0" + budget, *flags],
                          capture_output=True, text=True)
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     fields = dict(line.split(None, 1) for line in run.stdout.splitlines()
                   if len(line.split(None, 1)) == 2 and not line.startswith("base"))
     if "ratio" not in fields:
         sys.exit(run.stderr.strip())
+    return fields, seconds
+
+
+def measure(tool, name, path, budget, known):
+    fields, seconds = planned(tool, path, budget)
     print(f"| {name} {budget} | {fields['ratio']} | {fields['bound']} | {fields['status']} | "
           f"{seconds:.2f} | {known} |", flush=True)
 
@@ -129,6 +189,21 @@ def sweep(tool, path):
     return f"| {path.stem} | {' | '.join(map(str, ends.values()))} | {seconds:.1f} |"
 
 
+def against_a_minute(tool):
+    print("| nodes, seed | cost ratio | bound | seconds | with --seconds 60 | seconds | above it |")
+    print("|---|---|---|---|---|---|---|")
+    for size in (500, 1000):
+        for seed in range(1, 6):
+            with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+                file.write(csv(random_layered(size, seed)))
+                file.flush()
+                usual, seconds = planned(tool, file.name, ".8")
+                long, most = planned(tool, file.name, ".8", "--seconds", "60")
+            above = float(usual["ratio"]) / float(long["ratio"]) - 1
+            print(f"| {size}, {seed} | {usual['ratio']} | {usual['bound']} | {seconds:.2f} | "
+                  f"{long['ratio']} | {most:.1f} | {above:.2%} |", flush=True)
+
+
 def minimum_cut(tool, path):
     program = pathlib.Path(tool).parent / "bench-mincut"
     if not program.exists():
@@ -144,6 +219,14 @@ def minimum_cut(tool, path):
 def main():
     if sys.argv[1:2] == ["--transformer"]:
         sys.stdout.write(csv(transformer(int(sys.argv[2]))))
+        return
+    if sys.argv[1:2] == ["--random"]:
+        if len(sys.argv) != 5 or sys.argv[3] != "--seed" or int(sys.argv[2]) < 3:
+            sys.exit("expects --random NODES --seed SEED, NODES at least 3")
+        sys.stdout.write(csv(random_layered(int(sys.argv[2]), int(sys.argv[4]))))
+        return
+    if sys.argv[1:2] == ["--minute"]:
+        against_a_minute(sys.argv[2] if len(sys.argv) > 2 else ZERO_PLAN)
         return
     if sys.argv[1:2] == ["--sweep"]:
         tool = sys.argv[3] if len(sys.argv) > 3 else ZERO_PLAN

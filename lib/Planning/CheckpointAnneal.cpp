@@ -15,13 +15,15 @@
 // alone passes it ends early.
 //
 // One cooling ends in one of many valleys, which differ in parts that hardly touch:
-// what one layer keeps matters little to another. So several coolings, from different
-// starts, fill a pool, and short ones at little heat then improve it, by turns of
+// what one layer keeps matters little to another. So in smaller graphs several coolings, from
+// different starts, fill a pool, and short ones at little heat then improve it, by turns of
 //   a crossing     of two of the pool: the one with a stretch of the other, from one
 //                  first computation to another; first occurrences stay in order, so
 //                  any such mixture is a plan
 //   a neighbourhood  of one: only values near each other in the graph change, at more
 //                  heat than all could bear.
+// In graphs of hundreds of nodes moves are dearer, and long coolings from more heat get
+// further than several short ones.
 //
 //===----------------------------------------------------------------------===//
 #include "CheckpointAnneal.h"
@@ -75,6 +77,11 @@ constexpr size_t kPool = 6;
 constexpr int64_t kMovesForPool = 500'000, kAloneRepairCycle = 15'000;
 constexpr double kCycleGrowth = 1.35, kAloneHeats[] = {1, .3, 3, .3, 1, .5};
 constexpr double kAloneRepairHeats[] = {.03, .1, .3};
+/// With so many nodes and moves, long coolings, the later one from the best, that end at less heat.
+/// More moves than that serve a pool better, and fewer would find nothing from so much heat.
+constexpr int32_t kLongFrom = 400, kLongUpTo = 1'500;
+constexpr double kLongHeats[] = {3, 2}, kDecay = 1.0 / 60, kLongDecay = 1.0 / 200;
+constexpr int64_t kMovesForLong = 200'000, kMovesBeyondLong = 2'000'000;
 constexpr double kCrossingHeats[] = {.03, .1, .3};
 constexpr int64_t kCrossingCycle = 20'000;
 constexpr int64_t kNeighbourhoodCycle = 8'000;
@@ -111,13 +118,14 @@ private:
   void keepIfBest();
   void begin(const std::vector<int32_t> &computations);
   void keepInPool(Found found);
+  void coolLong();
   void coolAlone(const std::vector<int32_t> &start);
   void fillPool(const std::vector<int32_t> &start);
   void crossTwo(double unitHeat);
   void improveNearby(double unitHeat);
   void chooseNeighbourhood();
   int32_t anyExtra();
-  void cycle(int64_t moves, double heat);
+  void cycle(int64_t moves, double heat, double decay = kDecay);
   bool step();
   bool evictSomewhere();
   bool removeOne(int32_t slot);
@@ -147,7 +155,8 @@ private:
 };
 
 template <typename Int> bool Annealer<Int>::isFinished() const {
-  int64_t patience = best.computations.empty() ? kPatienceForFirst : kPatience;
+  int64_t patience =
+      best.computations.empty() ? kPatienceForFirst : std::max(kPatience, options.moves / 5 * 2);
   return best.cost <= options.stopAtCost || done >= options.moves || agreeing >= kAgreeing ||
          done >= patience + kPatienceGrowth * bestAt;
 }
@@ -349,9 +358,8 @@ template <typename Int> bool Annealer<Int>::step() {
   return shiftOne();
 }
 
-template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat) {
-  // A sixtieth of the heat at the end, in even steps: the 64th root is six square roots.
-  double decay = 1.0 / 60;
+template <typename Int> void Annealer<Int>::cycle(int64_t moves, double heat, double decay) {
+  // Of the heat `decay` is left at the end, in even steps: the 64th root is six square roots.
   for (int i = 0; i < 6; ++i)
     decay = std::sqrt(decay);
   for (int64_t move = 0; move < moves; ++move) {
@@ -439,6 +447,16 @@ template <typename Int> void Annealer<Int>::coolAlone(const std::vector<int32_t>
   }
 }
 
+template <typename Int> void Annealer<Int>::coolLong() {
+  double unitHeat = kHeat / graph.size * double(graph.baseCost);
+  int64_t length = (options.moves + 1) / 2;
+  for (size_t count = 0; !isFinished(); ++count) {
+    if (count > 0)
+      begin(best.computations.empty() ? sequence.computations() : best.computations);
+    cycle(length, unitHeat * kLongHeats[count % std::size(kLongHeats)], kLongDecay);
+  }
+}
+
 template <typename Int> void Annealer<Int>::fillPool(const std::vector<int32_t> &start) {
   std::vector<int32_t> base(graph.size);
   std::iota(base.begin(), base.end(), 0);
@@ -457,18 +475,6 @@ template <typename Int> void Annealer<Int>::fillPool(const std::vector<int32_t> 
     agreeing = best.cost < before ? 1 : agreeing + (bestOfCycle.cost == best.cost);
     keepInPool(bestOfCycle);
   }
-}
-
-/// `one` with the stretch of `other` between the first computations of two nodes.
-std::vector<int32_t> crossed(const std::vector<int32_t> &one, const std::vector<int32_t> &other,
-                             int32_t from, int32_t to) {
-  auto first = [](const std::vector<int32_t> &list, int32_t node) {
-    return std::find(list.begin(), list.end(), node);
-  };
-  std::vector<int32_t> child(one.begin(), first(one, from));
-  child.insert(child.end(), first(other, from), first(other, to));
-  child.insert(child.end(), first(one, to), one.end());
-  return child;
 }
 
 template <typename Int> void Annealer<Int>::crossTwo(double unitHeat) {
@@ -524,6 +530,11 @@ template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &sta
   if (sequence.excess() == 0)
     prune();
   keepIfBest();
+  if (graph.size >= kLongFrom && graph.size <= kLongUpTo && options.moves >= kMovesForLong &&
+      options.moves < kMovesBeyondLong) {
+    coolLong();
+    return best;
+  }
   if (options.moves < kMovesForPool) {
     coolAlone(start);
     return best;
@@ -545,6 +556,17 @@ template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &sta
 }
 
 } // namespace
+
+std::vector<int32_t> crossed(const std::vector<int32_t> &one, const std::vector<int32_t> &other,
+                             int32_t from, int32_t to) {
+  auto first = [](const std::vector<int32_t> &list, int32_t node) {
+    return std::find(list.begin(), list.end(), node);
+  };
+  std::vector<int32_t> child(one.begin(), first(one, from));
+  child.insert(child.end(), first(other, from), first(other, to));
+  child.insert(child.end(), first(one, to), one.end());
+  return child;
+}
 
 Found anneal(const Graph &graph, const std::vector<int32_t> &start, const AnnealOptions &options) {
   if (graph.totalBytes <= INT32_MAX)

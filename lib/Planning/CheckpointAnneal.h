@@ -25,6 +25,11 @@ struct Found {
 /// IEEE additions, products, quotients and square roots.
 Found anneal(const Graph &graph, const std::vector<int32_t> &start, const AnnealOptions &options);
 
+/// The sequence `one` with the stretch of `other` between the first computations of nodes `from`
+/// and `to`, `from` no later than `to`: a sequence again, since first computations stay in order.
+std::vector<int32_t> crossed(const std::vector<int32_t> &one, const std::vector<int32_t> &other,
+                             int32_t from, int32_t to);
+
 } // namespace zero::planning::checkpoint
 
 #endif // ZERO_LIB_PLANNING_CHECKPOINTANNEAL_H

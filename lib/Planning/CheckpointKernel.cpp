@@ -12,10 +12,10 @@ namespace zero::planning::checkpoint {
 namespace {
 
 // Of one value the part above zero grows by a clamp of its sum: no more than the change, no less
-// than nothing.
-template <typename Int>
-__attribute__((always_inline)) inline int64_t addTo(Int *values, int64_t count, Int change) {
-  int64_t grown = 0;
+// than nothing. `Sum` holds the growth of all `count`.
+template <typename Sum, typename Int>
+__attribute__((always_inline)) inline int64_t addAndSum(Int *values, int64_t count, Int change) {
+  Sum grown = 0;
   if (change >= 0) {
     for (int64_t i = 0; i < count; ++i) {
       Int sum = values[i] + change;
@@ -29,7 +29,17 @@ __attribute__((always_inline)) inline int64_t addTo(Int *values, int64_t count, 
     values[i] = old + change;
     grown += std::min(std::max(old, Int(0)), Int(-change));
   }
-  return -grown;
+  return -int64_t(grown);
+}
+
+/// Sums as narrow as the values where these are few and the change is small: twice as many a
+/// vector.
+template <typename Int>
+__attribute__((always_inline)) inline int64_t addTo(Int *values, int64_t count, Int change) {
+  constexpr int64_t kMost = 1 << 14;
+  if (count <= kMost && -kMost < change && change < kMost)
+    return addAndSum<Int>(values, count, change);
+  return addAndSum<int64_t>(values, count, change);
 }
 
 template <typename Int> int64_t addPlain(Int *values, int64_t count, Int change) {

@@ -32,7 +32,10 @@ constexpr size_t kRungsBelow = 1, kRungsBelowSmall = 3, kSmall = 128;
 /// Rungs seldom win, so they get this part of the moves.
 constexpr int64_t kPartForRungs = 8;
 
-constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000;
+/// Graphs of this many nodes on share out the moves, look at no rung, and branch little, for
+/// their linear programmes take long.
+constexpr int64_t kLarge = 400;
+constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000, kNodeMoves = 500'000'000;
 /// Periodic problems of more nodes than kDirect are solved for about kShortNodes nodes.
 constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 80'000;
 constexpr int64_t kBranchesOfLarge = 20;
@@ -57,7 +60,7 @@ Outcome solve(const Problem &problem, const Options &options,
 /// Of large graphs the first few branches raise the bound, and the others take long.
 Bound boundOf(const Graph &graph, const Options &options) {
   int64_t branches =
-      graph.size > kDirect ? std::min(options.branches, kBranchesOfLarge) : options.branches;
+      graph.size >= kLarge ? std::min(options.branches, kBranchesOfLarge) : options.branches;
   return coveringBound(graph, branches, kMaxTotal);
 }
 
@@ -66,10 +69,17 @@ void keepCheaper(Found &found, Found other) {
     found = std::move(other);
 }
 
-/// Moves over long lifetimes cost more: so many that a usual machine needs a few seconds at most.
+/// Moves over long lifetimes cost more: of the default moves so many that a usual machine needs a
+/// few seconds at most, and of more a like share.
 int64_t movesFor(const Graph &graph, const Options &options) {
-  int64_t size = graph.size;
-  return std::min(options.moves, std::max<int64_t>(kMoveWork / (size * size), kFewestMoves));
+  int64_t size = graph.size, usual = Options().moves;
+  int64_t most = kMoveWork / (size * size);
+  if (size >= kLarge)
+    most = std::min(most, kNodeMoves / size);
+  most = std::max(most, kFewestMoves);
+  if (options.moves > usual)
+    most = int64_t(Wide(std::min(most, usual)) * options.moves / usual);
+  return std::min(options.moves, most);
 }
 
 /// A sequence from equal blocks solved once, as a start; empty where the problem has none. Budgets
@@ -187,7 +197,8 @@ std::vector<int64_t> rungsBelow(const Problem &problem, int64_t floor) {
   std::erase_if(rungs, [&](int64_t rung) { return rung < floor || rung >= problem.budgetBytes; });
   std::sort(rungs.begin(), rungs.end(), std::greater<>());
   rungs.erase(std::unique(rungs.begin(), rungs.end()), rungs.end());
-  size_t most = problem.nodes.size() <= kSmall ? kRungsBelowSmall : kRungsBelow;
+  size_t size = problem.nodes.size();
+  size_t most = size <= kSmall ? kRungsBelowSmall : int64_t(size) < kLarge ? kRungsBelow : 0;
   rungs.resize(std::min(rungs.size(), most));
   return rungs;
 }

@@ -158,6 +158,14 @@ TEST(ZeroPlan, CheckpointWritesAndDraws) {
     EXPECT_EQ(outcome.code, 1) << flag;
     EXPECT_TRUE(has(outcome, "/nonexistent/x.txt: error: ")) << outcome.text;
   }
+  // However long it may look, it ends where plan and bound meet, and with the same plan.
+  EXPECT_EQ(zeroPlan("checkpoint " + file + " --budget 5 --seconds 0.01 -o " + out).code, 0);
+  EXPECT_EQ(zeroPlan("checkpoint " + file + " --budget 5 --seconds 60 -o " + svg).code, 0);
+  for (const std::string &written : {out, svg}) {
+    std::stringstream again;
+    again << std::ifstream(written).rdbuf();
+    EXPECT_EQ(again.str(), text.str()) << written;
+  }
   // Below the floor no file is written, and the node is named.
   std::remove(out.c_str());
   Outcome outcome = zeroPlan("checkpoint " + file + " --budget 4 -o " + out);
