@@ -70,7 +70,8 @@ double exponential(Random &random) {
 
 /// Heats are in units of the cost of a node. The first coolings, from the given start and from base
 /// order by turns: after `kRepairHeats` where the start is good, `kFirstHeats`.
-constexpr double kHeat = 0.35, kRepairHeats[] = {.03, .1}, kFirstHeats[] = {.5, .15};
+constexpr double kHeat = 0.35, kHeatBesideDear = 10, kRepairHeats[] = {.03, .1},
+                 kFirstHeats[] = {.5, .15};
 constexpr int64_t kRepairCycle = 10'000, kFirstCycle = 60'000;
 constexpr size_t kPool = 6;
 /// Fewer moves than this don't fill a pool: coolings that grow, every other one from the best.
@@ -96,14 +97,34 @@ constexpr size_t kMaxChanges = 14; // in one move
 constexpr int32_t kPrunings = 4;
 constexpr int32_t kMaxDepth = 20;
 
+/// What nodes cost: moves are as hot as their mean allows. Nodes that each cost more than all
+/// others together don't count beside others: no one computes them again, and with them every move
+/// would look cheap. Their number says little of the others then, whose costs lie far apart: more
+/// heat.
+struct TypicalCost {
+  explicit TypicalCost(const Graph &graph) : sum(graph.baseCost), nodes(graph.size) {
+    int64_t most = *std::max_element(graph.cost.begin(), graph.cost.end());
+    int64_t dear = std::count(graph.cost.begin(), graph.cost.end(), most);
+    if (int64_t others = graph.baseCost - most * dear; others > 0 && others < most) {
+      sum = others;
+      nodes = graph.size - int32_t(dear);
+      heat *= kHeatBesideDear;
+    }
+  }
+  int64_t sum;
+  int32_t nodes;
+  double heat = kHeat;
+};
+
 template <typename Int> class Annealer {
 public:
   Annealer(const Graph &graph, const AnnealOptions &options)
       : graph(graph), options(options), random(options.seed),
-        sequence(graph, graph.size < 4000 ? 4 : 2),
-        lambda(double(std::max<int64_t>(graph.baseCost, 1)) /
-               (double(graph.size) * double(std::max<int64_t>(graph.budget, 1)))),
-        costBias(0.02 * double(graph.baseCost) / graph.size + 1e-9) {}
+        sequence(graph, graph.size < 4000 ? 4 : 2), typical(graph),
+        lambda(double(std::max<int64_t>(typical.sum, 1)) /
+               (double(typical.nodes) * double(std::max<int64_t>(graph.budget, 1)))),
+        unitHeat(typical.heat / typical.nodes * double(typical.sum)),
+        costBias(0.02 * double(typical.sum) / typical.nodes + 1e-9) {}
 
   Found run(const std::vector<int32_t> &start);
 
@@ -121,8 +142,8 @@ private:
   void coolLong();
   void coolAlone(const std::vector<int32_t> &start);
   void fillPool(const std::vector<int32_t> &start);
-  void crossTwo(double unitHeat);
-  void improveNearby(double unitHeat);
+  void crossTwo();
+  void improveNearby();
   void chooseNeighbourhood();
   int32_t anyExtra();
   void cycle(int64_t moves, double heat, double decay = kDecay);
@@ -141,7 +162,8 @@ private:
   const AnnealOptions &options;
   Random random;
   Sequence<Int> sequence;
-  double lambda, costBias;
+  TypicalCost typical;
+  double lambda, unitHeat, costBias;
   double current = 0, threshold = 0;
   size_t moveBegin = 0;
   Found best, bestOfCycle; // bestOfCycle: since `begin`
@@ -432,7 +454,6 @@ template <typename Int> void Annealer<Int>::keepInPool(Found found) {
 
 /// Without a pool, until the moves are used up.
 template <typename Int> void Annealer<Int>::coolAlone(const std::vector<int32_t> &start) {
-  double unitHeat = kHeat / graph.size * double(graph.baseCost);
   if (options.startIsGood)
     for (double heat : kAloneRepairHeats) {
       begin(best.computations.empty() ? start : best.computations);
@@ -448,7 +469,6 @@ template <typename Int> void Annealer<Int>::coolAlone(const std::vector<int32_t>
 }
 
 template <typename Int> void Annealer<Int>::coolLong() {
-  double unitHeat = kHeat / graph.size * double(graph.baseCost);
   int64_t length = (options.moves + 1) / 2;
   for (size_t count = 0; !isFinished(); ++count) {
     if (count > 0)
@@ -460,7 +480,6 @@ template <typename Int> void Annealer<Int>::coolLong() {
 template <typename Int> void Annealer<Int>::fillPool(const std::vector<int32_t> &start) {
   std::vector<int32_t> base(graph.size);
   std::iota(base.begin(), base.end(), 0);
-  double unitHeat = kHeat / graph.size * double(graph.baseCost);
   for (size_t count = 0; count < kPool && !isFinished(); ++count) {
     bool fromStart = count % 2 == 0;
     begin(fromStart ? start : base);
@@ -477,7 +496,7 @@ template <typename Int> void Annealer<Int>::fillPool(const std::vector<int32_t> 
   }
 }
 
-template <typename Int> void Annealer<Int>::crossTwo(double unitHeat) {
+template <typename Int> void Annealer<Int>::crossTwo() {
   int32_t one = random.below(int64_t(pool.size())), other = random.below(int64_t(pool.size()) - 1);
   other += other >= one;
   int32_t from = random.below(graph.size), to = random.below(graph.size);
@@ -511,7 +530,7 @@ template <typename Int> void Annealer<Int>::chooseNeighbourhood() {
   }
 }
 
-template <typename Int> void Annealer<Int>::improveNearby(double unitHeat) {
+template <typename Int> void Annealer<Int>::improveNearby() {
   int64_t size = int64_t(pool.size());
   int32_t one = random.below(size);
   begin(pool[one].computations);
@@ -540,16 +559,15 @@ template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &sta
     return best;
   }
   fillPool(start);
-  double unitHeat = kHeat / graph.size * double(graph.baseCost);
   while (!isFinished()) {
     if (pool.size() < 2) { // none fits yet, or all found the same
       begin(pool.empty() ? sequence.computations() : start);
       cycle(kFirstCycle, unitHeat);
       keepInPool(bestOfCycle);
     } else if (random.below(2) == 0) {
-      crossTwo(unitHeat);
+      crossTwo();
     } else {
-      improveNearby(unitHeat);
+      improveNearby();
     }
   }
   return best;
