@@ -36,7 +36,7 @@ namespace {
 /// Launches up to which the planner of checkpoints is asked.
 constexpr size_t kMostPlanned = 1000;
 constexpr int kRounds = 8;            // budgets that the planner is asked for, at most
-constexpr int kRefusals = 2;          // of them without a plan, which take longest
+constexpr int kRefusals = 3;          // of them without a plan, which take longest
 constexpr int64_t kCloseEnough = 200; // a bracket, or what is left, of a 200th ends the search
 
 void replace(ModuleOp module, OwningOpRef<ModuleOp> by) {

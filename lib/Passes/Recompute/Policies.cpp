@@ -108,7 +108,12 @@ std::optional<Sequence> recomputeWithin(const JointGraph &graph, int64_t budgetB
   cp::Problem problem = graph.problem(budgetBytes);
   if (cp::check(problem))
     return std::nullopt;
-  cp::Plan plan = cp::plan(problem);
+  // Asked several times for one budget of the arena; how good a plan is, no one reads.
+  cp::Options options;
+  options.moves = 500'000;
+  options.branches = 0;
+  options.reachSteps = 100'000;
+  cp::Plan plan = cp::plan(problem, options);
   if (plan.computations.empty() || cp::verify(problem, plan))
     return std::nullopt;
   std::vector<bool> met(graph.launches.size());
