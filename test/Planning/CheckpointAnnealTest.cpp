@@ -143,4 +143,23 @@ TEST(CheckpointAnneal, MoreMovesNeverCostMore) {
   }
 }
 
+/// Nodes that each cost more than all others together are out of reach of every move, however much
+/// more: ten times as dear, the search takes the same steps.
+TEST(CheckpointAnneal, WhatIsOutOfReachDoesNotSetTheHeat) {
+  auto planWith = [](int64_t timesOthers) {
+    Problem problem = layered(7, 80, 8);
+    int64_t others = 0;
+    for (const Node &node : problem.nodes)
+      others += node.id % 3 ? node.cost : 0;
+    for (Node &node : problem.nodes)
+      if (node.id % 3 == 0)
+        node.cost = timesOthers * others;
+    Graph graph(problem);
+    return anneal(graph, everyNodeOnce(problem), withMoves(50'000)).computations;
+  };
+  std::vector<int32_t> computations = planWith(4);
+  EXPECT_GT(computations.size(), 80u);
+  EXPECT_EQ(planWith(40), computations);
+}
+
 } // namespace
