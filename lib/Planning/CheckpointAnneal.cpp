@@ -86,7 +86,7 @@ constexpr int64_t kMovesForLong = 200'000, kMovesBeyondLong = 2'000'000;
 constexpr double kCrossingHeats[] = {.03, .1, .3};
 constexpr int64_t kCrossingCycle = 20'000;
 constexpr int64_t kNeighbourhoodCycle = 8'000;
-constexpr int32_t kNeighbours = 60; // up to three times as many
+constexpr int32_t kNeighbours = 120; // up to three times as many
 constexpr double kSteering = 1.04;
 constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
 /// The search ends when so many first coolings found the same best, or this many moves and this
@@ -535,7 +535,7 @@ template <typename Int> void Annealer<Int>::improveNearby() {
   int32_t one = random.below(size);
   begin(pool[one].computations);
   chooseNeighbourhood();
-  cycle(kNeighbourhoodCycle, unitHeat * (.1 + .4 * random.unit()));
+  cycle(kNeighbourhoodCycle, unitHeat * (.5 + .4 * random.unit()));
   neighbourhood.clear();
   bool known = std::any_of(pool.begin(), pool.end(), [&](const Found &found) {
     return &found != &pool[one] && found.cost == bestOfCycle.cost;
