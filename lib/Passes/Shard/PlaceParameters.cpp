@@ -135,19 +135,22 @@ private:
 
   /// By reader and its bucket. What is resident has one region.
   std::vector<std::vector<int64_t>> regionsFor(ArrayRef<Reader> readers) const {
-    llvm::DenseMap<Operation *, int64_t> live = liveActivations();
+    if (!gathers) {
+      std::vector<std::vector<int64_t>> resident;
+      for (const Reader &reader : readers)
+        resident.push_back(reader.buckets);
+      return resident;
+    }
+    llvm::DenseMap<Operation *, int64_t> live;
+    if (holdBytes >= 0)
+      live = liveActivations();
     std::vector<BucketReader> reads;
     for (const Reader &reader : readers)
       reads.push_back({reader.buckets, isRecomputed(reader.launch), live.lookup(reader.launch)});
     std::vector<int64_t> bytes;
     for (ir::BucketOp bucket : sharded.buckets)
       bytes.push_back(bucket.getLength() * bucket.getElementBytes());
-    if (gathers)
-      return regionsOf(reads, bytes, holdBytes);
-    std::vector<std::vector<int64_t>> same;
-    for (BucketReader &reader : reads)
-      same.push_back(std::move(reader.buckets));
-    return same;
+    return regionsOf(reads, bytes, holdBytes);
   }
 
   void placeFor(const Reader &reader, ArrayRef<int64_t> numbers) {

@@ -30,19 +30,31 @@ public:
   }
 
 private:
+  /// Regions that may go on: those of the last reader.
+  struct Open {
+    std::vector<int64_t> region; // by bucket
+    std::vector<int64_t> read;   // buckets whose region is open
+
+    void moveTo(llvm::ArrayRef<int64_t> buckets, llvm::ArrayRef<int64_t> numbers) {
+      for (int64_t bucket : read)
+        region[bucket] = kNone;
+      for (auto [bucket, number] : llvm::zip(buckets, numbers))
+        region[bucket] = number;
+      read = buckets;
+    }
+  };
+
   /// The regions that there are where nothing is computed again.
   void findOfBackward() {
-    std::vector<int64_t> open(bytes.size(), kNone), read; // region by bucket; the last reader's
+    Open open{std::vector<int64_t>(bytes.size(), kNone), {}};
     for (auto [reader, number] : llvm::zip(readers, numbers)) {
       if (reader.repeats)
         continue;
-      for (size_t i = 0; i < reader.buckets.size(); ++i)
-        number[i] = open[reader.buckets[i]] != kNone ? open[reader.buckets[i]] : count++;
-      for (int64_t bucket : read)
-        open[bucket] = kNone;
-      for (size_t i = 0; i < reader.buckets.size(); ++i)
-        open[reader.buckets[i]] = number[i];
-      read = reader.buckets;
+      for (size_t i = 0; i < reader.buckets.size(); ++i) {
+        int64_t there = open.region[reader.buckets[i]];
+        number[i] = there != kNone ? there : count++;
+      }
+      open.moveTo(reader.buckets, number);
     }
   }
 
@@ -58,18 +70,14 @@ private:
         else
           known = numbers[at][i];
       }
-    std::vector<int64_t> open(bytes.size(), kNone), read;
+    Open open{std::vector<int64_t>(bytes.size(), kNone), {}};
     for (size_t at = 0; at < readers.size(); ++at) {
       const std::vector<int64_t> &buckets = readers[at].buckets;
-      for (size_t i = 0; i < buckets.size() && readers[at].repeats; ++i)
-        numbers[at][i] = open[buckets[i]] != kNone ? open[buckets[i]]
-                         : needed[at][i] != kNone  ? needed[at][i]
-                                                   : count++;
-      for (int64_t bucket : read)
-        open[bucket] = kNone;
-      for (size_t i = 0; i < buckets.size(); ++i)
-        open[buckets[i]] = numbers[at][i];
-      read = buckets;
+      for (size_t i = 0; i < buckets.size() && readers[at].repeats; ++i) {
+        int64_t there = open.region[buckets[i]];
+        numbers[at][i] = there != kNone ? there : needed[at][i] != kNone ? needed[at][i] : count++;
+      }
+      open.moveTo(buckets, numbers[at]);
     }
   }
 
