@@ -142,12 +142,17 @@ def csv(rows):
     return "\n".join(["id,cost,bytes,backward,inputs"] + lines) + "\n"
 
 
+def timed(tool, path, budget, *flags):
+    """What zero-plan did, and user seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    run = subprocess.run([tool, "checkpoint", str(path), "--budget", budget, *flags],
+                         capture_output=True, text=True)
+    return run, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
 def planned(tool, path, budget, *flags):
     """What zero-plan prints, by its first word, and user seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    run = subprocess.run([tool, "checkpoint", str(path), "--budget", "0" + budget, *flags],
-                         capture_output=True, text=True)
-    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    run, seconds = timed(tool, path, "0" + budget, *flags)
     fields = dict(line.split(None, 1) for line in run.stdout.splitlines()
                   if len(line.split(None, 1)) == 2 and not line.startswith("base"))
     if "ratio" not in fields:
@@ -164,10 +169,7 @@ def measure(tool, name, path, budget, known):
 def sweep(tool, path):
     """Twenty budgets from floor to peak: the row to print."""
     def over(*budgets):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        run = subprocess.run([tool, "checkpoint", str(path), "--budget",
-                              ",".join(map(str, budgets))], capture_output=True, text=True)
-        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        run, seconds = timed(tool, path, ",".join(map(str, budgets)))
         return [line.split() for line in run.stdout.splitlines()], run.stderr, seconds
 
     rows, _, _ = over("1.0", "1.0")

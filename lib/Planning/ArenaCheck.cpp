@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <unordered_map>
 
 namespace zero::planning::arena {
 namespace {
@@ -274,9 +273,7 @@ namespace {
 /// What alignments and links ask of the buffers one by one, without a thought of blocks.
 std::optional<std::string> verifyLinks(const Problem &problem,
                                        const std::vector<int64_t> &offsets) {
-  std::unordered_map<int64_t, size_t> rowOfId;
-  for (size_t i = 0; i < problem.buffers.size(); ++i)
-    rowOfId.emplace(problem.buffers[i].id, i);
+  std::unordered_map<int64_t, int32_t> rowOfId = indexById(problem.buffers);
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
     if (offsets[i] % buffer.alignmentBytes != 0)

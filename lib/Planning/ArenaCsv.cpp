@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_map>
 
 namespace zero::planning::arena {
 namespace {
@@ -222,9 +221,7 @@ bool Reader::holdsTogether() {
   auto message = check(result.problem);
   if (!message)
     return true;
-  std::unordered_map<int64_t, size_t> rowOfId;
-  for (size_t i = 0; i < result.problem.buffers.size(); ++i)
-    rowOfId.emplace(result.problem.buffers[i].id, i);
+  std::unordered_map<int64_t, int32_t> rowOfId = indexById(result.problem.buffers);
   Problem part;
   size_t good = 0, bad = result.problem.buffers.size();
   while (bad - good > 1) {
@@ -233,7 +230,7 @@ bool Reader::holdsTogether() {
     // What leads to a row that has not come yet is no fault so far.
     for (Buffer &buffer : part.buffers)
       for (OptionalNumber *link : {&buffer.adjacentTo, &buffer.sharesWith})
-        if (*link && rowOfId.count(**link) && rowOfId.at(**link) >= middle)
+        if (*link && rowOfId.count(**link) && size_t(rowOfId.at(**link)) >= middle)
           link->reset();
     if (auto earlier = check(part)) {
       bad = middle;

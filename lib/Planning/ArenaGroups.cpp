@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "ArenaGroups.h"
 
+#include "ArenaIds.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -22,13 +24,6 @@ OptionalNumber linkOf(const Buffer &buffer) {
 }
 
 using Index = std::unordered_map<int64_t, int32_t>;
-
-Index indexById(const Problem &problem) {
-  Index index;
-  for (size_t i = 0; i < problem.buffers.size(); ++i)
-    index.emplace(problem.buffers[i].id, int32_t(i));
-  return index;
-}
 
 int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -72,7 +67,7 @@ bool isPlain(const Problem &problem) {
 }
 
 std::optional<std::string> checkLinks(const Problem &problem) {
-  Index index = indexById(problem);
+  Index index = indexById(problem.buffers);
   std::unordered_map<int64_t, int64_t> follower;
   std::vector<bool> isLinked(problem.buffers.size(), false);
   for (const Buffer &buffer : problem.buffers) {
@@ -131,7 +126,7 @@ std::optional<std::string> checkLinks(const Problem &problem) {
 }
 
 std::vector<Blocks> splitIntoBlocks(const Problem &problem) {
-  Index index = indexById(problem);
+  Index index = indexById(problem.buffers);
   const int64_t count = problem.buffers.size();
   // The first of each group, and bytes from it, along the links; each is walked once.
   std::vector<int32_t> first(count, -1), place = placesOf(problem, index);

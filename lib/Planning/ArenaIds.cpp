@@ -1,8 +1,7 @@
-//===- ArenaIds.cpp - buffers whose ids are not their own ----------------===//
+//===- ArenaIds.cpp - buffers by their ids -------------------------------===//
 #include "ArenaIds.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace zero::planning::arena {
 
@@ -24,6 +23,13 @@ std::optional<RepeatedId> findRepeatedId(std::span<const Buffer> buffers) {
     if (auto [known, isNew] = indexOf.try_emplace(buffers[i].id, i); !isNew)
       return RepeatedId{known->second, i};
   return std::nullopt;
+}
+
+std::unordered_map<int64_t, int32_t> indexById(std::span<const Buffer> buffers) {
+  std::unordered_map<int64_t, int32_t> index;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    index.emplace(buffers[i].id, int32_t(i));
+  return index;
 }
 
 } // namespace zero::planning::arena

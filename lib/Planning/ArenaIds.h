@@ -1,10 +1,11 @@
-//===- ArenaIds.h - buffers whose ids are not their own ------------------===//
+//===- ArenaIds.h - buffers by their ids ---------------------------------===//
 #ifndef ZERO_LIB_PLANNING_ARENAIDS_H
 #define ZERO_LIB_PLANNING_ARENAIDS_H
 
 #include "zero/Planning/Arena.h"
 
 #include <span>
+#include <unordered_map>
 
 namespace zero::planning::arena {
 
@@ -17,6 +18,9 @@ struct RepeatedId {
 /// a third as much memory as the buffers themselves, so there is none as long as all is well: the
 /// ids are looked through, and sorted if they do not rise. O(n log n).
 std::optional<RepeatedId> findRepeatedId(std::span<const Buffer> buffers);
+
+/// Of each id the buffer that has it, as an index; of several the first.
+std::unordered_map<int64_t, int32_t> indexById(std::span<const Buffer> buffers);
 
 } // namespace zero::planning::arena
 
