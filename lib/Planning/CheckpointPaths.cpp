@@ -95,7 +95,8 @@ void Programme::pairSources(Moment moment, const std::vector<double> &values, Ro
 }
 
 /// Sends a source's bytes on to the values that it would be computed from, as long as one of them
-/// is less often computed again than the source.
+/// is less often computed again than the source. Where nothing in reach is, nothing is for later
+/// sources either, which are evicted no more often: what was reached is a dead end.
 void Programme::followInputs(Source &source, Moment moment, const std::vector<double> &values) {
   while (source.left > 0) {
     // The cheapest end within reach.
@@ -104,22 +105,21 @@ void Programme::followInputs(Source &source, Moment moment, const std::vector<do
     reached.assign(1, spans[source.span].node);
     for (size_t k = 0; k < reached.size(); ++k)
       for (int32_t input : graph.inputs(reached[k])) {
-        if (parent[input] >= 0 || !goesOn(input, moment))
+        if (parent[input] >= 0 || roomOf[input] == 0 || !goesOn(input, moment))
           continue;
         if (roomOf[input] < 0) {
           roomOf[input] = graph.bytes[input];
+          recomputed[input] = valueOf(trailing[input], moment, graph.size, values);
           touchedNodes.push_back(input);
         }
-        if (roomOf[input] == 0)
-          continue;
         parent[input] = reached[k];
         reached.push_back(input);
-        double value = valueOf(trailing[input], moment, graph.size, values);
-        if (value < least) {
-          least = value;
+        if (recomputed[input] < least) {
+          least = recomputed[input];
           end = input;
         }
       }
+    nodesReached += int64_t(reached.size());
     int64_t bytes = source.left;
     for (int32_t node = end; node >= 0 && node != reached[0]; node = parent[node])
       bytes = std::min(bytes, roomOf[node]);
@@ -127,8 +127,11 @@ void Programme::followInputs(Source &source, Moment moment, const std::vector<do
       roomOf[node] -= bytes;
     for (int32_t node : reached)
       parent[node] = -1;
-    if (end < 0)
+    if (end < 0) {
+      for (size_t k = 1; k < reached.size(); ++k)
+        roomOf[reached[k]] = 0;
       return;
+    }
     addTerms(trailing[end], moment, graph.size, bytes);
     source.left -= bytes;
   }

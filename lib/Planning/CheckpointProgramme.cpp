@@ -13,7 +13,8 @@ constexpr int64_t kMostCrossings = 1'000'000;
 Programme::Programme(const Graph &graph)
     : graph(graph), missingAt(graph.size + 1, 0), crossingBytes(graph.size + 1, 0),
       trailing(graph.size, -1), sourceOf(graph.size, -1), isFixed(graph.size, 0),
-      roomOf(graph.size, -1), parent(graph.size, -1), isSplit(graph.size, 0) {
+      roomOf(graph.size, -1), recomputed(graph.size, 0), parent(graph.size, -1),
+      isSplit(graph.size, 0) {
   int64_t crossings = 0;
   for (int32_t node = 0; node < graph.size; ++node) {
     int32_t last = graph.readers(node).empty() ? node : graph.readers(node).back();

@@ -129,11 +129,12 @@ private:
 
   // Of the row that is being made.
   std::vector<Source> sources;
-  std::vector<int32_t> sourceOf; // by node, or −1
-  std::vector<char> isFixed;     // by node: in F
-  std::vector<int64_t> roomOf;   // by node with its last use behind it: bytes that paths may take
+  std::vector<int32_t> sourceOf;  // by node, or −1
+  std::vector<char> isFixed;      // by node: in F
+  std::vector<int64_t> roomOf;    // by node with its last use behind it: bytes that paths may take
+  std::vector<double> recomputed; // by such a node: how much of it is computed again
   std::vector<int64_t> coefficient;
-  int64_t cellsOfRows = 0;
+  int64_t cellsOfRows = 0, nodesReached = 0;
   std::vector<int32_t> touched, touchedNodes, parent, reached;
   std::vector<char> isSplit; // by node
   std::vector<std::pair<int32_t, int32_t>> wanted;
