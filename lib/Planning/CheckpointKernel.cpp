@@ -1,12 +1,15 @@
-//===- CheckpointKernel.cpp - a lifetime that grows, on vectors ------------===//
+//===- CheckpointKernel.cpp - inner loops, on vectors ----------------------===//
 //
 // The same loop for each width of vector, the widest of this machine's chosen
-// once; integers, so all agree.
+// once. All agree: integers, and products that are rounded before they are added.
 //
 //===----------------------------------------------------------------------===//
 #include "CheckpointSequence.h"
+#include "CheckpointSimplex.h"
 
 #include <algorithm>
+
+#pragma STDC FP_CONTRACT OFF // the same bits with and without fused multiply-add
 
 namespace zero::planning::checkpoint {
 namespace {
@@ -42,6 +45,17 @@ __attribute__((always_inline)) inline int64_t addTo(Int *values, int64_t count, 
   return addAndSum<int64_t>(values, count, change);
 }
 
+__attribute__((always_inline)) inline void addProducts(double *__restrict values,
+                                                       const double *__restrict line, int64_t count,
+                                                       double factor) {
+  for (int64_t i = 0; i < count; ++i)
+    values[i] += factor * line[i];
+}
+
+void multiplePlain(double *values, const double *line, int64_t count, double factor) {
+  addProducts(values, line, count, factor);
+}
+
 template <typename Int> int64_t addPlain(Int *values, int64_t count, Int change) {
   return addTo(values, count, change);
 }
@@ -57,6 +71,14 @@ __attribute__((target("avx512f,avx512vl,avx512dq,prefer-256-bit"))) int64_t addA
                                                                                       Int change) {
   return addTo(values, count, change);
 }
+__attribute__((target("avx2"))) void multipleAvx2(double *values, const double *line, int64_t count,
+                                                  double factor) {
+  addProducts(values, line, count, factor);
+}
+__attribute__((target("avx512f,avx512vl,avx512dq,prefer-256-bit"))) void
+multipleAvx512(double *values, const double *line, int64_t count, double factor) {
+  addProducts(values, line, count, factor);
+}
 #endif
 
 template <typename Int> auto widest() {
@@ -69,7 +91,22 @@ template <typename Int> auto widest() {
   return &addPlain<Int>;
 }
 
+auto widestMultiple() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    return &multipleAvx512;
+  if (__builtin_cpu_supports("avx2"))
+    return &multipleAvx2;
+#endif
+  return &multiplePlain;
+}
+
 } // namespace
+
+void addMultiple(double *values, const double *line, int64_t count, double factor) {
+  static const auto add = widestMultiple();
+  add(values, line, count, factor);
+}
 
 int64_t addAboveZero(int32_t *values, int64_t count, int32_t change) {
   static const auto add = widest<int32_t>();

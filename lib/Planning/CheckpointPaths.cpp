@@ -103,7 +103,7 @@ void Programme::followInputs(Source &source, Moment moment, const std::vector<do
     double least = source.evicted - kGain;
     int32_t end = -1;
     reached.assign(1, spans[source.span].node);
-    for (size_t k = 0; k < reached.size(); ++k)
+    for (size_t k = 0; k < reached.size() && least > 0; ++k)
       for (int32_t input : graph.inputs(reached[k])) {
         if (parent[input] >= 0 || roomOf[input] == 0 || !goesOn(input, moment))
           continue;
@@ -117,6 +117,8 @@ void Programme::followInputs(Source &source, Moment moment, const std::vector<do
         if (recomputed[input] < least) {
           least = recomputed[input];
           end = input;
+          if (least <= 0)
+            break;
         }
       }
     nodesReached += int64_t(reached.size());

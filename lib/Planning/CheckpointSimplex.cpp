@@ -65,8 +65,7 @@ void Simplex::addRow(const Terms &columnsAndCoefficients, double right) {
       continue;
     }
     const std::vector<double> &of = table[at];
-    for (size_t k = 0; k < added.size(); ++k)
-      added[k] += coefficient * of[k];
+    addMultiple(added.data(), of.data(), int64_t(added.size()), coefficient);
   }
   basic.push_back(~rows());
   placeOfSlack.push_back(int32_t(table.size()));
@@ -104,8 +103,7 @@ void Simplex::pivot(int32_t row, int32_t column) {
     if (factor == 0)
       return;
     other[column] = 0;
-    for (int32_t k = 0; k < width; ++k)
-      other[k] += factor * pivotLine[k];
+    addMultiple(other, pivotLine, width, factor);
   };
   for (int32_t other = 0; other < rows(); ++other)
     if (other != row)

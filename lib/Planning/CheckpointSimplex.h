@@ -17,6 +17,9 @@
 
 namespace zero::planning::checkpoint {
 
+/// values += factor · line.
+void addMultiple(double *values, const double *line, int64_t count, double factor);
+
 class Simplex {
 public:
   using Terms = std::vector<std::pair<int32_t, double>>;
