@@ -8,12 +8,15 @@
 #include "ArenaExact.h"
 #include "ArenaGroups.h"
 #include "ArenaPortfolio.h"
+#include "ArenaWindow.h"
 
 #include <algorithm>
 #include <cassert>
 
 namespace zero::planning::arena {
 namespace {
+
+constexpr size_t kWindowBuffers = 512;
 
 /// One space without groups.
 Plan planPlain(const Problem &problem, const Options &options) {
@@ -31,7 +34,14 @@ Plan planPlain(const Problem &problem, const Options &options) {
   Incumbent best;
   {
     Portfolio portfolio(problem, timeline, options.threads);
-    portfolio.runOrders(best, goal, options.work, stop);
+    portfolio.runFirst(best, goal, options.work, stop);
+    // Small problems are the exact search's as a whole.
+    if (best.height > goal && portfolio.steps() <= options.work &&
+        problem.buffers.size() > kWindowBuffers)
+      if (WindowSearch windows(problem, timeline, portfolio, best); windows.applies())
+        windows.run(best, goal, (options.work + portfolio.steps()) / 2, stop);
+    if (best.height > goal)
+      portfolio.runFurther(best, goal, options.work, stop);
     int64_t left = options.work - portfolio.steps();
     if (best.height > goal && left > 0 && options.iterations > 0) {
       ExactDescent exact(problem, timeline, best);

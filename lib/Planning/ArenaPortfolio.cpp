@@ -192,9 +192,9 @@ Portfolio::Order Portfolio::makeOrder(const Recipe &recipe) {
   return largest <= std::numeric_limits<uint32_t>::max() ? sorted(uint32_t()) : sorted(uint64_t());
 }
 
-/// Places all buffers, `order` after the pinned ones, below `limit`.
-void Portfolio::attempt(HoleTree &tree, const Order &order, Fit fit, int64_t limit,
-                        int64_t fullSteps, Attempt &result) const {
+/// Places all buffers below `limit`: the pinned ones, `core`, then `order`.
+void Portfolio::attempt(HoleTree &tree, std::span<const Placed> core, const Order &order, Fit fit,
+                        int64_t limit, Attempt &result) const {
   int64_t before = tree.steps();
   tree.clear();
   result.offsets.resize(problem.buffers.size());
@@ -205,7 +205,7 @@ void Portfolio::attempt(HoleTree &tree, const Order &order, Fit fit, int64_t lim
     int64_t size = timeline.items[i].size / unit;
     std::span<const Stretch> stretches = timeline.stretches(i);
     int64_t depth = HoleTree::kAllHoles;
-    if (tree.steps() - before > fullSteps && size < HoleTree::kAllHoles / kNearTop)
+    if (tree.steps() - before > kFullSteps && size < HoleTree::kAllHoles / kNearTop)
       depth = kNearTop * size;
     if (!offset) {
       int64_t alignment = oneAlignment ? timeline.unit : problem.buffers[i].alignmentBytes;
@@ -223,6 +223,8 @@ void Portfolio::attempt(HoleTree &tree, const Order &order, Fit fit, int64_t lim
     std::optional<int64_t> offset = problem.buffers[pinned[i]].fixedOffset;
     fits = place(pinned[i], offset ? std::optional(*offset / unit) : std::nullopt, Fit::Lowest);
   }
+  for (size_t i = 0; i < core.size() && fits; ++i)
+    fits = place(core[i].buffer, core[i].offset / unit, Fit::Lowest);
   // The tree of a small problem stays in the cache.
   bool isLarge = timeline.sections > kCachedSections;
   for (size_t i = 0; i < order.size() && fits; ++i) {
@@ -259,10 +261,9 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
     std::vector<std::thread> helpers;
     for (size_t k = 1; k < together; ++k)
       helpers.emplace_back([&, k] {
-        attempt(*trees[k], members[k].order, recipes[next + k].fit, limit, kFullSteps,
-                members[k].attempt);
+        attempt(*trees[k], {}, members[k].order, recipes[next + k].fit, limit, members[k].attempt);
       });
-    attempt(*trees[0], members[0].order, recipes[next].fit, limit, kFullSteps, members[0].attempt);
+    attempt(*trees[0], {}, members[0].order, recipes[next].fit, limit, members[0].attempt);
     if (best.offsets.empty() && members[0].attempt.height == kNoHeight &&
         trees.front()->top() < HoleTree::kAllHoles) {
       // Much higher than the bound: there is always a first packing.
@@ -276,8 +277,7 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
         return;
       Member &member = members[k];
       if (best.height - 1 != limit)
-        attempt(*trees[0], member.order, recipes[next].fit, best.height - 1, kFullSteps,
-                member.attempt);
+        attempt(*trees[0], {}, member.order, recipes[next].fit, best.height - 1, member.attempt);
       stepCount += member.attempt.steps;
       if (member.attempt.height >= best.height)
         continue;
@@ -303,8 +303,26 @@ std::vector<Portfolio::Recipe> Portfolio::furtherRecipes(bool mirrored) {
   return recipes;
 }
 
-void Portfolio::runOrders(Incumbent &best, int64_t goal, int64_t work,
-                          const std::function<bool()> &stop) {
+bool Portfolio::runAround(std::span<const Placed> core, int64_t limit, Incumbent &best) {
+  std::vector<bool> isPlaced(problem.buffers.size());
+  for (const Placed &placed : core)
+    isPlaced[placed.buffer] = true;
+  for (Key rest : {Key::SizeClass, Key::Size}) {
+    Order order = makeOrder({false, rest, rest, false, Fit::Lowest});
+    std::erase_if(order, [&](int32_t i) { return isPlaced[i]; });
+    attempt(*trees[0], core, order, Fit::Lowest, limit, scratch);
+    stepCount += scratch.steps;
+    if (scratch.height > limit)
+      continue;
+    best.height = scratch.height;
+    best.offsets.swap(scratch.offsets);
+    return true;
+  }
+  return false;
+}
+
+void Portfolio::runFirst(Incumbent &best, int64_t goal, int64_t work,
+                         const std::function<bool()> &stop) {
   std::vector<Recipe> first;
   for (Key rest : {Key::SizeClass, Key::Size})
     for (bool mirrored : {false, true})
@@ -318,6 +336,10 @@ void Portfolio::runOrders(Incumbent &best, int64_t goal, int64_t work,
     runAll({bestFit}, best, goal, std::numeric_limits<int64_t>::max(), [] { return false; });
   first.erase(first.begin(), first.begin() + 2);
   runAll(first, best, goal, work, stop);
+}
+
+void Portfolio::runFurther(Incumbent &best, int64_t goal, int64_t work,
+                           const std::function<bool()> &stop) {
   runAll(furtherRecipes(/*mirrored=*/false), best, goal, work, stop);
 }
 
@@ -342,7 +364,7 @@ void Portfolio::improve(Incumbent &best, int64_t goal, int64_t work, int64_t ite
       }
       continue;
     }
-    attempt(*trees[0], order, bestRecipe.fit, best.height - 1, kFullSteps, scratch);
+    attempt(*trees[0], {}, order, bestRecipe.fit, best.height - 1, scratch);
     stepCount += scratch.steps;
     if (scratch.placed == int64_t(order.size()) && scratch.height < best.height) {
       best.height = scratch.height;

@@ -17,14 +17,30 @@ struct Incumbent {
   int64_t height = kMaxTotalBytes + 1;
 };
 
+/// A buffer whose place is settled before any order.
+struct Placed {
+  int32_t buffer = 0;
+  int64_t offset = 0;
+};
+
 class Portfolio {
 public:
   Portfolio(const Problem &problem, const Timeline &timeline, int64_t threads);
   ~Portfolio();
 
-  /// Peak-first orders, best fit by size, then the others; ends at `goal`, after `work` steps
-  /// or where `stop` is true. Best fit is left out only if the goal was reached before it.
-  void runOrders(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
+  /// Peak-first orders and best fit by size; ends at `goal`, after `work` steps or where `stop`
+  /// is true. Best fit is left out only if the goal was reached before it.
+  void runFirst(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
+
+  /// The other orders.
+  void runFurther(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
+
+  /// Places all others around `core`, which holds no pinned ones, by classes of size, or by size;
+  /// true where they lie below `limit`, and then `best` holds them.
+  bool runAround(std::span<const Placed> core, int64_t limit, Incumbent &best);
+
+  /// Of work that is done elsewhere.
+  void addSteps(int64_t steps) { stepCount += steps; }
 
   /// Random variants of the orders, and repairs of the best one, in turns.
   void improve(Incumbent &best, int64_t goal, int64_t work, int64_t iterations,
@@ -58,8 +74,8 @@ private:
   int64_t secondKey(int32_t i, Key key) const; // where the first ones are equal
   const Order &tiesOf(bool mirrored);
   Order makeOrder(const Recipe &recipe);
-  void attempt(HoleTree &tree, const Order &order, HoleTree::Fit fit, int64_t limit,
-               int64_t fullSteps, Attempt &result) const;
+  void attempt(HoleTree &tree, std::span<const Placed> core, const Order &order, HoleTree::Fit fit,
+               int64_t limit, Attempt &result) const;
   void runAll(const std::vector<Recipe> &recipes, Incumbent &best, int64_t goal, int64_t work,
               const std::function<bool()> &stop);
 

@@ -124,13 +124,13 @@ struct Plan {
 /// problem gets the same plan on every machine.
 struct Options {
   /// Variants and repairs tried after the portfolio, where the exact search does not apply.
-  /// Zero stops after the portfolio.
+  /// Zero stops after the portfolio and its windows.
   int64_t iterations = 2000;
   /// Steps over taken bytes before the search stops (some 60 to 100 million a second; a state
   /// of the exact search counts as so many as take its time). The first order and best fit by
   /// size go on to their end, so that there is always a plan; past 120 million steps of its
   /// own an order looks near the top only.
-  int64_t work = 50'000'000;
+  int64_t work = 100'000'000;
   /// Orders of the portfolio that are tried at once. The plan does not depend on it.
   int64_t threads = 1;
   /// Asked now and then; true ends the search with the best plan so far. What stops by a
@@ -150,7 +150,8 @@ std::optional<std::string> check(const Problem &problem);
 /// fixed top. Sizes are rounded up to the unit. O(n log n).
 int64_t lowerBound(const Problem &problem);
 
-/// A portfolio of orders, peak first, with best fit by size among them; then, for up to 2,048
+/// A portfolio of orders, peak first, with best fit by size among them; for more than 512 buffers,
+/// windows about the peak, packed exactly, with the rest around them; then, for up to 2,048
 /// buffers, an exact search at the lower bound (or the capacity) and between it and the best
 /// plan; for more, variants and repairs. The lowest packing wins, the earliest among equals, and
 /// reaching the lower bound (or the capacity) ends the search. Never above best fit by size,
