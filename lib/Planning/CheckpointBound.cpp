@@ -21,15 +21,19 @@ namespace {
 
 constexpr double kIntegral = 1e-6;
 constexpr signed char kUndecided = -1;
-constexpr int64_t kWork = 4'000'000'000, kRefinedWork = 300'000'000; // cells touched by pivots
+/// The rows of paths get as much work as this part of all.
+constexpr int64_t kPartForPaths = 3;
+/// The root is looked at whenever this work has doubled: it goes on while the bound rises by one
+/// part in `kLeastGain`, and where a cost is known, not if as much again wouldn't get there.
+constexpr int64_t kFirstLook = 20'000'000, kLeastGain = 50;
 constexpr int32_t kMostPasses = 12;
 constexpr int32_t kCutRounds = 80, kRoundsPerBranch = 20, kCutRoundsPerBranch = 2;
 
 class Cover {
 public:
-  Cover(const Graph &graph, int64_t branches, int64_t knownCost)
+  Cover(const Graph &graph, int64_t branches, int64_t knownCost, int64_t work)
       : graph(graph), relaxation(graph), programme(relaxation.programme()), branchLimit(branches),
-        knownFromOutside(knownCost - graph.baseCost), known(knownFromOutside) {}
+        knownFromOutside(knownCost - graph.baseCost), work(work), known(knownFromOutside) {}
   Bound run();
 
 private:
@@ -60,12 +64,12 @@ private:
   const Graph &graph;
   Relaxation relaxation;
   const Programme &programme;
-  const int64_t branchLimit, knownFromOutside;
+  const int64_t branchLimit, knownFromOutside, work;
   int64_t known; // extra cost of the best cover, or of a plan: this is what to beat
   int64_t least = 0;
   int64_t branches = 0;
-  int64_t mostWork = kWork;
   bool solved = true;
+  bool isStalled = false; // the root's bound hardly rises
   std::vector<char> rootUpper;
   std::vector<signed char> decision; // by column
   /// Of a column those that are no worse in any row and no dearer, and the other way round.
@@ -103,9 +107,20 @@ void Cover::accept(const std::vector<bool> &taken, bool isCover) {
 }
 
 void Cover::solveRoot() {
-  for (int32_t cuts = 0; relaxation.work() < mostWork;) {
+  int64_t begin = relaxation.work(), look = kFirstLook, here = 0, before = 0;
+  for (int32_t cuts = 0; !relaxation.isExhausted();) {
     solved = relaxation.solve();
-    least = std::max(least, boundHere());
+    here = std::max(here, boundHere());
+    least = std::max(least, here);
+    if (relaxation.isRefined() && relaxation.work() - begin >= look) {
+      int64_t gain = here - before;
+      isStalled = gain < here / kLeastGain ||
+                  (knownFromOutside < kMaxTotal - graph.baseCost && here + gain < knownFromOutside);
+      if (isStalled)
+        break;
+      look = 2 * (relaxation.work() - begin);
+      before = here;
+    }
     if (!solved || least >= known ||
         !(relaxation.addRows(true) || (cuts++ < kCutRounds && relaxation.addCuts())))
       break;
@@ -206,7 +221,7 @@ bool Cover::searchTree() {
   while (!open.empty()) {
     int64_t branch = open.top();
     int64_t inherited = tree[branch].bound;
-    if (inherited >= known || branches++ >= branchLimit || relaxation.work() > mostWork)
+    if (inherited >= known || branches++ >= branchLimit || relaxation.isExhausted())
       break;
     open.pop();
     apply(branch);
@@ -279,7 +294,7 @@ bool Cover::search() {
 /// the bound any more.
 void Cover::refine(bool isExhausted) {
   relaxation.refine();
-  mostWork = relaxation.work() + kRefinedWork;
+  relaxation.setMostWork(relaxation.work() + work / kPartForPaths);
   branches = 0;
   if (isExhausted && !best.empty()) {
     if (!splitForBest())
@@ -291,7 +306,7 @@ void Cover::refine(bool isExhausted) {
   solveRoot();
   if (!isExhausted && least == before)
     return;
-  for (int32_t pass = 0; solved && least < known && pass < kMostPasses; ++pass) {
+  for (int32_t pass = 0; solved && !isStalled && least < known && pass < kMostPasses; ++pass) {
     if (!search() || best.empty() || !splitForBest())
       break;
     solveRoot();
@@ -309,18 +324,20 @@ Bound Cover::run() {
     bound.infeasible = true;
     return bound;
   }
+  relaxation.setMostWork(work - work / kPartForPaths);
   solveRoot();
   bool isExhausted = solved && (least >= known || search());
   if (solved && least < knownFromOutside && programme.isRefinable())
     refine(isExhausted);
   bound.cost = graph.baseCost + std::min(least, known);
+  bound.work = relaxation.work();
   return bound;
 }
 
 } // namespace
 
-Bound coveringBound(const Graph &graph, int64_t branches, int64_t knownCost) {
-  return Cover(graph, branches, knownCost).run();
+Bound coveringBound(const Graph &graph, int64_t branches, int64_t knownCost, int64_t work) {
+  return Cover(graph, branches, knownCost, work).run();
 }
 
 } // namespace zero::planning::checkpoint

@@ -30,12 +30,18 @@ struct Bound {
   /// The cheapest gaps that were found, if any; they cost the bound where it was met.
   std::vector<Gap> evicted;
   bool found = false;
+  int64_t work = 0; ///< that it took
 };
+
+inline constexpr int64_t kUsualBoundWork = 500'000'000;
 
 /// Branch and bound over linear programmes, the least bound first. Plans that cost `knownCost` or
 /// more are of no interest. Bounds are evaluated in integers from the programmes' multipliers, so
-/// rounding can only weaken them. Deterministic; ends after `branches`.
-Bound coveringBound(const Graph &graph, int64_t branches, int64_t knownCost);
+/// rounding can only weaken them. Deterministic; ends after `branches`, or about so much `work`, in
+/// nanoseconds of a usual machine; and before where the bound hardly rises any more, or won't get
+/// to `knownCost`.
+Bound coveringBound(const Graph &graph, int64_t branches, int64_t knownCost,
+                    int64_t work = kUsualBoundWork);
 
 /// Base order with every evicted value computed again right before its next use, and before that
 /// whichever of its inputs are evicted there. It may still pass the budget: inputs live for longer.

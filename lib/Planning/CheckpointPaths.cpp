@@ -121,7 +121,7 @@ void Programme::followInputs(Source &source, Moment moment, const std::vector<do
             break;
         }
       }
-    nodesReached += int64_t(reached.size());
+    nodesReached += reached.size();
     int64_t bytes = source.left;
     for (int32_t node = end; node >= 0 && node != reached[0]; node = parent[node])
       bytes = std::min(bytes, roomOf[node]);
@@ -175,9 +175,10 @@ Row Programme::rowAt(Moment moment, int32_t given, const std::vector<double> &va
       addTerms(source.span, moment, graph.size, source.left);
     }
   }
-  constexpr int64_t kCellsPerValue = 64;
-  cellsOfRows +=
-      kCellsPerValue * int64_t(1 + sources.size() + touched.size() + touchedNodes.size());
+  constexpr int64_t kPerSpan = 48, kPerNode = 24;
+  workOfRows += kPerSpan * int64_t(crossing[given < 0 ? step - 1 : step].size()) +
+                kPerNode * int64_t(nodesReached);
+  nodesReached = 0;
   std::sort(touched.begin(), touched.end());
   for (int32_t column : touched) {
     if (row.least > 0)

@@ -38,7 +38,7 @@ constexpr int64_t kLarge = 400;
 constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000, kNodeMoves = 500'000'000;
 /// Periodic problems of more nodes than kDirect are solved for about kShortNodes nodes.
 constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 80'000;
-constexpr int64_t kBranchesOfLarge = 20;
+constexpr int64_t kBranchesOfLarge = 20, kBoundWorkOfLarge = 300'000'000;
 constexpr int32_t kSharings = 6;
 
 struct Outcome {
@@ -58,10 +58,11 @@ Outcome solve(const Problem &problem, const Options &options,
               const std::optional<Bound> &known = {});
 
 /// Of large graphs the first few branches raise the bound, and the others take long.
-Bound boundOf(const Graph &graph, const Options &options) {
+Bound boundOf(const Graph &graph, const Options &options, int64_t knownCost = kMaxTotal) {
   int64_t branches =
       graph.size >= kLarge ? std::min(options.branches, kBranchesOfLarge) : options.branches;
-  return coveringBound(graph, branches, kMaxTotal);
+  return coveringBound(graph, branches, knownCost,
+                       graph.size >= kLarge ? kBoundWorkOfLarge : kUsualBoundWork);
 }
 
 void keepCheaper(Found &found, Found other) {
@@ -227,7 +228,7 @@ Plan planAt(const Problem &problem, const Options &options, bool looksBelow) {
           break;
         tighter.budgetBytes = rung;
         Graph graph(tighter);
-        Bound bound = boundOf(graph, options);
+        Bound bound = boundOf(graph, options, outcome.found.cost);
         if (bound.cost >= outcome.found.cost)
           break;
         Outcome lower = solve(tighter, quick, bound);

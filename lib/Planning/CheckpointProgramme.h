@@ -75,8 +75,8 @@ public:
   /// With a column of one step as `given`, of its recomputation. May add columns; none in older
   /// rows. Empty where the moment asks nothing.
   Row rowAt(Moment moment, int32_t given, const std::vector<double> &values);
-  /// Of all rows so far, about in the time that a cell of a simplex tableau takes.
-  int64_t rowWork() const { return cellsOfRows; }
+  /// Of all rows so far, in nanoseconds of a usual machine.
+  int64_t rowWork() const { return workOfRows; }
   /// Whether the column is of one step, and a recomputation there lacks bytes.
   bool isTight(int32_t column) const;
   /// Bytes above the budget while `node` is computed again between two steps.
@@ -134,7 +134,8 @@ private:
   std::vector<int64_t> roomOf;    // by node with its last use behind it: bytes that paths may take
   std::vector<double> recomputed; // by such a node: how much of it is computed again
   std::vector<int64_t> coefficient;
-  int64_t cellsOfRows = 0, nodesReached = 0;
+  int64_t workOfRows = 0;
+  size_t nodesReached = 0; // by the paths of this row
   std::vector<int32_t> touched, touchedNodes, parent, reached;
   std::vector<char> isSplit; // by node
   std::vector<std::pair<int32_t, int32_t>> wanted;

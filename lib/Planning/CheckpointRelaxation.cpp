@@ -18,6 +18,7 @@ constexpr int64_t kTableCells = 3'000'000; // of the tableau
 constexpr int32_t kMostRows = 250;         // for more cuts
 constexpr int32_t kRowsPerRound = 6, kCutsPerRound = 4, kStepsApart = 3;
 constexpr int64_t kMostPivots = 4'000;
+constexpr int64_t kCellsPerWork = 3, kWorkPerTermOfCut = 24; // in the unit of `work`
 
 } // namespace
 
@@ -99,9 +100,11 @@ bool Relaxation::addCuts() {
   };
   std::vector<Found> cuts;
   for (size_t of = 0; of < rows.size(); ++of)
-    if (!isCut[of])
+    if (!isCut[of]) {
+      workDone += kWorkPerTermOfCut * int64_t(rows[of].terms.size());
       if (Row cut = cutOf(rows[of], values); !cut.terms.empty())
         cuts.push_back({-cut.surplus(values), of, std::move(cut)});
+    }
   std::sort(cuts.begin(), cuts.end(), [](const Found &a, const Found &b) {
     return a.violation != b.violation ? a.violation > b.violation : a.of < b.of;
   });
@@ -117,8 +120,10 @@ void Relaxation::setBounds(int32_t column, bool lower, bool upper) {
 }
 
 bool Relaxation::solve() {
-  int64_t pivots = simplex.solve(kMostPivots);
-  cellsTouched += (std::abs(pivots) + 8) * int64_t(rules.columns() + 1) * simplex.rows();
+  int64_t perPivot = int64_t(rules.columns() + 1) * simplex.rows() / kCellsPerWork + 1;
+  int64_t room = (mostWork - work()) / perPivot;
+  int64_t pivots = simplex.solve(std::clamp<int64_t>(room, 1, kMostPivots));
+  workDone += (std::abs(pivots) + 8) * perPivot;
   for (int32_t column = 0; column < rules.columns(); ++column)
     values[column] = simplex.value(column);
   return pivots >= 0;

@@ -57,8 +57,11 @@ public:
   int64_t roundUp(const Exact &bound) const;
   /// Of a column, in units of the dearest node's.
   double relativeCost(int32_t column) const { return double(rules.cost(column)) / costScale; }
-  /// Cells touched by pivots so far, and the like.
-  int64_t work() const { return cellsTouched + rules.rowWork(); }
+  /// Done so far, in nanoseconds of a usual machine; and where to end, in the middle of a solution
+  /// if need be.
+  int64_t work() const { return workDone + rules.rowWork(); }
+  void setMostWork(int64_t work) { mostWork = work; }
+  bool isExhausted() const { return work() >= mostWork; }
 
 private:
   void syncColumns();
@@ -80,7 +83,7 @@ private:
   std::vector<char> isCut;      // by row
   std::vector<char> hasStepRow; // by step: the plain one
   std::vector<char> lowers, uppers;
-  int64_t cellsTouched = 0;
+  int64_t workDone = 0, mostWork = 0;
 };
 
 } // namespace zero::planning::checkpoint
