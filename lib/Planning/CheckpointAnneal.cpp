@@ -19,11 +19,13 @@
 //===----------------------------------------------------------------------===//
 #include "CheckpointAnneal.h"
 
+#include "CheckpointMend.h"
 #include "CheckpointMoves.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #pragma STDC FP_CONTRACT OFF // the same bits with and without fused multiply-add
@@ -51,6 +53,8 @@ constexpr int64_t kRepairCycle = 10'000, kFirstCycle = 60'000;
 constexpr size_t kPool = 6;
 /// Fewer moves than this don't fill a pool: coolings that grow, every other one from the best.
 constexpr int64_t kMovesForPool = 500'000, kAloneRepairCycle = 15'000;
+/// Where coolings are mended.
+constexpr double kMendedGrowth = 1.1, kMostLambda = 300;
 constexpr double kCycleGrowth = 1.35, kAloneHeats[] = {1, .3, 3, .3, 1, .5};
 constexpr double kAloneRepairHeats[] = {.03, .1, .3};
 /// With so many nodes and moves, long coolings, the later one from the best, that end at less heat.
@@ -66,7 +70,7 @@ constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
 /// The search ends when so many first coolings found the same best, or this many moves and this
 /// multiple of those until the last find are done.
 constexpr int32_t kAgreeing = 2;
-constexpr int64_t kPatience = 1'200'000, kPatienceGrowth = 2, kPatienceForFirst = 1'000'000;
+constexpr int64_t kPatience = 1'200'000, kPatienceGrowth = 2;
 
 /// What nodes cost: moves are as hot as their mean allows. Nodes that each cost more than all
 /// others together don't count beside others: no one computes them again, and with them every move
@@ -94,6 +98,7 @@ public:
         moves(graph, options.seed, 0.02 * double(typical.sum) / typical.nodes + 1e-9),
         lambda(double(std::max<int64_t>(typical.sum, 1)) /
                (double(typical.nodes) * double(std::max<int64_t>(graph.budget, 1)))),
+        mostLambda(options.mends ? kMostLambda * lambda : std::numeric_limits<double>::max()),
         unitHeat(typical.heat / typical.nodes * double(typical.sum)) {}
 
   Found run(const std::vector<int32_t> &start);
@@ -109,6 +114,7 @@ private:
   void keepInPool(Found found);
   void coolLong();
   void coolAlone(const std::vector<int32_t> &start);
+  void coolMending();
   void fillPool(const std::vector<int32_t> &start);
   void crossTwo();
   void improveNearby();
@@ -120,7 +126,7 @@ private:
   Moves<Int> moves;
   Random &random = moves.random;
   Sequence<Int> &sequence = moves.sequence;
-  double lambda, unitHeat;
+  double lambda, mostLambda, unitHeat;
   double current = 0;
   Found best, bestOfCycle; // bestOfCycle: since `begin`
   std::vector<Found> pool;
@@ -130,8 +136,8 @@ private:
 };
 
 template <typename Int> bool Annealer<Int>::isFinished() const {
-  int64_t patience =
-      best.computations.empty() ? kPatienceForFirst : std::max(kPatience, options.moves / 5 * 2);
+  int64_t patience = best.computations.empty() ? options.patienceForFirst
+                                               : std::max(kPatience, options.moves / 5 * 2);
   return best.cost <= options.stopAtCost || done >= options.moves || agreeing >= kAgreeing ||
          done >= patience + kPatienceGrowth * bestAt;
 }
@@ -172,7 +178,7 @@ template <typename Int> void Annealer<Int>::cycle(int64_t length, double heat, d
     fitting += sequence.excess() == 0;
     if (++sinceSteering == kMovesPerSteering) {
       if (fitting < kMovesPerSteering / 10)
-        lambda *= kSteering;
+        lambda = std::min(lambda * kSteering, mostLambda);
       else if (fitting > kMovesPerSteering * 2 / 5)
         lambda /= kSteering;
       sinceSteering = fitting = 0;
@@ -225,6 +231,23 @@ template <typename Int> void Annealer<Int>::coolLong() {
   }
 }
 
+/// Each cooling goes on from the plan that the one before was mended to.
+template <typename Int> void Annealer<Int>::coolMending() {
+  double length = kFirstCycle;
+  for (int32_t count = 0; !isFinished(); ++count) {
+    cycle(int64_t(length), unitHeat * kAloneHeats[count % std::size(kAloneHeats)]);
+    length *= kMendedGrowth;
+    if (std::vector<int32_t> mended = mend(graph, sequence.computations()); !mended.empty()) {
+      begin(mended);
+      moves.prune();
+      current = energy();
+      keepIfBest();
+    } else if (best.computations.empty()) {
+      return;
+    }
+  }
+}
+
 template <typename Int> void Annealer<Int>::fillPool(const std::vector<int32_t> &start) {
   std::vector<int32_t> base(graph.size);
   std::iota(base.begin(), base.end(), 0);
@@ -272,6 +295,10 @@ template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &sta
   if (sequence.excess() == 0)
     moves.prune();
   keepIfBest();
+  if (options.mends) {
+    coolMending();
+    return best;
+  }
   if (graph.size >= kLongFrom && graph.size <= kLongUpTo && options.moves >= kMovesForLong &&
       options.moves < kMovesBeyondLong) {
     coolLong();

@@ -12,6 +12,11 @@ struct AnnealOptions {
   int64_t stopAtCost = 0; ///< no plan is cheaper: end there
   /// Looks near the start first, which is then nearly within the budget and nearly best.
   bool startIsGood = false;
+  /// Moves after which a search that found no plan ends.
+  int64_t patienceForFirst = 1'000'000;
+  /// For budgets that few sequences fit: what a cooling ends with is mended, and the search ends
+  /// where that fails before there is a plan.
+  bool mends = false;
 };
 
 /// A sequence within the graph's budget; empty, with a cost of kMaxTotal, where there is none.

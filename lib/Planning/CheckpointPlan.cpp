@@ -2,8 +2,9 @@
 //
 // Small problems are solved exactly. For others the covering programme gives a lower
 // bound and a place to begin, annealing the plan; chains have an exact programme of
-// their own, and the better of the two plans wins. Where none is found, the search
-// backwards proves that there is none, or gives one to begin with.
+// their own, and the better of the two plans wins. Where none is found, coolings are
+// mended; where that fails, the search backwards proves that there is none, or gives
+// one to begin with.
 //
 // Cost must not rise with the budget. A plan for less memory is a plan for more, so
 // next to the budget itself a few rungs below it are looked at: fixed budgets, the
@@ -40,6 +41,8 @@ constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000, kNodeMoves 
 constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 80'000;
 constexpr int64_t kBranchesOfLarge = 20, kBoundWorkOfLarge = 300'000'000;
 constexpr int32_t kSharings = 6;
+/// Where so many moves find no plan, as many as these look for one by mending.
+constexpr int64_t kPatienceForFirst = 300'000, kMendedMoves = 1'000'000;
 
 struct Outcome {
   Found found;
@@ -169,16 +172,28 @@ Outcome solve(const Problem &problem, const Options &options, const std::optiona
       if (outcome.isStretched)
         return outcome;
     }
-  outcome.found =
-      anneal(graph, bound.found ? sequenceOf(graph, bound.evicted) : everyNodeOnce(graph), anneals);
+  std::vector<int32_t> start =
+      bound.found ? sequenceOf(graph, bound.evicted) : everyNodeOnce(graph);
+  if (graph.size < kLarge)
+    anneals.patienceForFirst = kPatienceForFirst;
+  outcome.found = anneal(graph, start, anneals);
   if (outcome.found.cost > bound.cost)
     keepCheaper(outcome.found, chainPlan(graph, outcome.found.cost));
   if (!outcome.found.computations.empty())
     return outcome;
-  Reach reached = reach(graph, options.reachSteps);
-  outcome.infeasible = reached.status == Status::Infeasible;
-  if (reached.status == Status::Feasible)
-    outcome.found = anneal(graph, reached.computations, anneals);
+  AnnealOptions mending = anneals;
+  mending.moves = std::min(anneals.moves, kMendedMoves);
+  mending.mends = true;
+  outcome.found = anneal(graph, start, mending);
+  if (outcome.found.computations.empty()) {
+    Reach reached = reach(graph, options.reachSteps);
+    outcome.infeasible = reached.status == Status::Infeasible;
+    if (reached.status == Status::Feasible)
+      outcome.found = anneal(graph, reached.computations, mending);
+  }
+  anneals.startIsGood = true;
+  if (!outcome.found.computations.empty())
+    outcome.found = anneal(graph, outcome.found.computations, anneals);
   return outcome;
 }
 
