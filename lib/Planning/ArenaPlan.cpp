@@ -16,7 +16,21 @@
 namespace zero::planning::arena {
 namespace {
 
-constexpr size_t kWindowBuffers = 512;
+constexpr size_t kWindowBuffers = 512; // fewer are the exact search's as a whole
+
+/// At the goal, then at a quarter and at half of the way from there to the best plan.
+void runWindows(const Problem &problem, const Timeline &timeline, Portfolio &portfolio,
+                Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop) {
+  if (problem.buffers.size() <= kWindowBuffers)
+    return;
+  WindowSearch windows(problem, timeline, portfolio, best);
+  if (!windows.applies())
+    return;
+  const int64_t before = best.height, end = (portfolio.steps() + work) / 2;
+  for (int64_t quarters : {0, 1, 2})
+    if (best.height == before)
+      windows.run(best, goal + (before - goal) / 4 * quarters, end, stop);
+}
 
 /// One space without groups.
 Plan planPlain(const Problem &problem, const Options &options) {
@@ -35,11 +49,8 @@ Plan planPlain(const Problem &problem, const Options &options) {
   {
     Portfolio portfolio(problem, timeline, options.threads);
     portfolio.runFirst(best, goal, options.work, stop);
-    // Small problems are the exact search's as a whole.
-    if (best.height > goal && portfolio.steps() <= options.work &&
-        problem.buffers.size() > kWindowBuffers)
-      if (WindowSearch windows(problem, timeline, portfolio, best); windows.applies())
-        windows.run(best, goal, (options.work + portfolio.steps()) / 2, stop);
+    if (best.height > goal && portfolio.steps() <= options.work)
+      runWindows(problem, timeline, portfolio, best, goal, options.work, stop);
     if (best.height > goal)
       portfolio.runFurther(best, goal, options.work, stop);
     int64_t left = options.work - portfolio.steps();

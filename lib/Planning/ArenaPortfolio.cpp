@@ -303,22 +303,27 @@ std::vector<Portfolio::Recipe> Portfolio::furtherRecipes(bool mirrored) {
   return recipes;
 }
 
-bool Portfolio::runAround(std::span<const Placed> core, int64_t limit, Incumbent &best) {
+std::optional<int32_t> Portfolio::runAround(std::span<const Placed> core, bool bySize,
+                                            int64_t limit, Incumbent &best) {
+  Order &rest = restOrders[bySize];
+  if (rest.empty()) {
+    Key key = bySize ? Key::Size : Key::SizeClass;
+    rest = makeOrder({false, key, key, false, Fit::Lowest});
+  }
   std::vector<bool> isPlaced(problem.buffers.size());
   for (const Placed &placed : core)
     isPlaced[placed.buffer] = true;
-  for (Key rest : {Key::SizeClass, Key::Size}) {
-    Order order = makeOrder({false, rest, rest, false, Fit::Lowest});
-    std::erase_if(order, [&](int32_t i) { return isPlaced[i]; });
-    attempt(*trees[0], core, order, Fit::Lowest, limit, scratch);
-    stepCount += scratch.steps;
-    if (scratch.height > limit)
-      continue;
-    best.height = scratch.height;
-    best.offsets.swap(scratch.offsets);
-    return true;
-  }
-  return false;
+  Order order;
+  order.reserve(rest.size());
+  std::copy_if(rest.begin(), rest.end(), std::back_inserter(order),
+               [&](int32_t i) { return !isPlaced[i]; });
+  attempt(*trees[0], core, order, Fit::Lowest, limit, scratch);
+  stepCount += scratch.steps;
+  if (scratch.height > limit)
+    return order[scratch.placed];
+  best.height = scratch.height;
+  best.offsets.swap(scratch.offsets);
+  return std::nullopt;
 }
 
 void Portfolio::runFirst(Incumbent &best, int64_t goal, int64_t work,

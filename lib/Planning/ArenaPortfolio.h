@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 
 namespace zero::planning::arena {
@@ -35,9 +36,10 @@ public:
   /// The other orders.
   void runFurther(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
 
-  /// Places all others around `core`, which holds no pinned ones, by classes of size, or by size;
-  /// true where they lie below `limit`, and then `best` holds them.
-  bool runAround(std::span<const Placed> core, int64_t limit, Incumbent &best);
+  /// Places all others around `core`, which holds no pinned ones, by size or by classes of it. The
+  /// buffer that finds no room below `limit`; nothing where all do, and then `best` holds them.
+  std::optional<int32_t> runAround(std::span<const Placed> core, bool bySize, int64_t limit,
+                                   Incumbent &best);
 
   /// Of work that is done elsewhere.
   void addSteps(int64_t steps) { stepCount += steps; }
@@ -81,12 +83,13 @@ private:
 
   const Problem &problem;
   const Timeline &timeline;
-  int64_t unit = 1;               // of the trees: divides all sizes, alignments and fixed offsets
-  bool oneAlignment = true;       // the timeline's unit, for all
-  Order pinned;                   // fixed, then persistent ones: placed before all others
-  Order transient;                // by lower, then by id
-  std::array<Order, 2> tieOrders; // not mirrored, and mirrored; filled on demand
-  std::vector<int64_t> peakLoads; // filled on demand
+  int64_t unit = 1;                // of the trees: divides all sizes, alignments and fixed offsets
+  bool oneAlignment = true;        // the timeline's unit, for all
+  Order pinned;                    // fixed, then persistent ones: placed before all others
+  Order transient;                 // by lower, then by id
+  std::array<Order, 2> tieOrders;  // not mirrored, and mirrored; filled on demand
+  std::array<Order, 2> restOrders; // by classes of size, and by size; filled on demand
+  std::vector<int64_t> peakLoads;  // filled on demand
   std::vector<std::unique_ptr<HoleTree>> trees; // one a thread
   Attempt scratch;
   Order bestOrder;
