@@ -60,7 +60,7 @@ constexpr double kAloneRepairHeats[] = {.03, .1, .3};
 /// With so many nodes and moves, long coolings, the later one from the best, that end at less heat.
 /// More moves than that serve a pool better, and fewer would find nothing from so much heat.
 constexpr int32_t kLongFrom = 400, kLongUpTo = 1'500;
-constexpr double kLongHeats[] = {3, 2}, kDecay = 1.0 / 60, kLongDecay = 1.0 / 200;
+constexpr double kLongHeats[] = {1, .5}, kDecay = 1.0 / 60, kLongDecay = 1.0 / 200;
 constexpr int64_t kMovesForLong = 200'000, kMovesBeyondLong = 2'000'000;
 constexpr double kCrossingHeats[] = {.03, .1, .3};
 constexpr int64_t kCrossingCycle = 20'000;
@@ -71,6 +71,11 @@ constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
 /// multiple of those until the last find are done.
 constexpr int32_t kAgreeing = 2;
 constexpr int64_t kPatience = 1'200'000, kPatienceGrowth = 2;
+
+bool isLong(const Graph &graph, const AnnealOptions &options) {
+  return !options.mends && graph.size >= kLongFrom && graph.size <= kLongUpTo &&
+         options.moves >= kMovesForLong && options.moves < kMovesBeyondLong;
+}
 
 /// What nodes cost: moves are as hot as their mean allows. Nodes that each cost more than all
 /// others together don't count beside others: no one computes them again, and with them every move
@@ -95,7 +100,8 @@ template <typename Int> class Annealer {
 public:
   Annealer(const Graph &graph, const AnnealOptions &options)
       : graph(graph), options(options), typical(graph),
-        moves(graph, options.seed, 0.02 * double(typical.sum) / typical.nodes + 1e-9),
+        moves(graph, options.seed, 0.02 * double(typical.sum) / typical.nodes + 1e-9,
+              isLong(graph, options)),
         lambda(double(std::max<int64_t>(typical.sum, 1)) /
                (double(typical.nodes) * double(std::max<int64_t>(graph.budget, 1)))),
         mostLambda(options.mends ? kMostLambda * lambda : std::numeric_limits<double>::max()),
@@ -299,8 +305,7 @@ template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &sta
     coolMending();
     return best;
   }
-  if (graph.size >= kLongFrom && graph.size <= kLongUpTo && options.moves >= kMovesForLong &&
-      options.moves < kMovesBeyondLong) {
+  if (isLong(graph, options)) {
     coolLong();
     return best;
   }

@@ -2,7 +2,8 @@
 //
 //   evict    drop a value that is live at a slot above the budget, and compute it
 //            again before its next use; where that keeps an input live for longer,
-//            above the budget, go on with the input
+//            above the budget, go on with the input, or let it stay: one large value
+//            is well exchanged for a few small ones, which single steps would not find
 //   extend   the same for an input of a recomputation that is kept for it alone
 //   remove   take out a recomputation, and those that served it alone; perhaps
 //            evict something else instead
@@ -22,6 +23,7 @@ namespace {
 constexpr size_t kMaxChanges = 14; // in one move
 constexpr int32_t kMaxDepth = 20;
 constexpr int32_t kPrunings = 4;
+constexpr double kSpare = 2; // times the bytes of the value that makes room
 constexpr int32_t kNeighbours = 120; // up to three times as many
 
 } // namespace
@@ -85,9 +87,27 @@ typename Moves<Int>::Victim Moves<Int>::victimAt(int32_t slot, int32_t wanted) {
   return victim;
 }
 
+template <typename Int> bool Moves<Int>::isAffordable(int32_t node) const {
+  return double(sequence.cost() + graph.cost[node] - graph.baseCost) <= mostCost;
+}
+
+/// Whether an input that would be live for longer, above the budget, may be. The bytes are only
+/// drawn by: what the whole move does to the excess decides.
+template <typename Int> bool Moves<Int>::keepsLive(int32_t input) {
+  if (keepsInputs && !isAffordable(input)) {
+    spare -= double(graph.bytes[input]);
+    return true;
+  }
+  if (random.below(8) == 0)
+    return true;
+  if (!keepsInputs || double(graph.bytes[input]) >= spare * random.unit())
+    return false;
+  spare -= double(graph.bytes[input]);
+  return true;
+}
+
 template <typename Int> bool Moves<Int>::recompute(int32_t node, int32_t before, int32_t depth) {
-  if (sequence.mark() > kMaxChanges ||
-      double(sequence.cost() + graph.cost[node] - graph.baseCost) > mostCost)
+  if (sequence.mark() > kMaxChanges || !isAffordable(node))
     return false;
   int32_t slot = sequence.makeRoomBefore(before);
   if (slot < 0 || sequence.instances(node)[0].slot >= slot)
@@ -99,13 +119,15 @@ template <typename Int> bool Moves<Int>::recompute(int32_t node, int32_t before,
   for (size_t i = 0; i < count; ++i)
     ends[i] = sequence.instances(inputs[i])[sequence.before(inputs[i], slot)].end;
   sequence.insert(node, slot);
+  if (depth == 0)
+    spare = kSpare * double(graph.bytes[node]);
   if (depth >= kMaxDepth)
     return true;
   for (size_t i = 0; i < count; ++i) {
     // Room made for one input may have moved the node; its slot is found again.
     int32_t input = inputs[i];
     int32_t here = sequence.at(slot) == node ? slot : slot - 1;
-    if (ends[i] + 1 >= here || !sequence.anyAbove(ends[i] + 1, here) || random.below(8) == 0)
+    if (ends[i] + 1 >= here || !sequence.anyAbove(ends[i] + 1, here) || keepsLive(input))
       continue;
     if (!recompute(input, here, depth + 1))
       return false;

@@ -28,10 +28,12 @@ private:
 /// Random changes of a sequence, which stays one: first occurrences keep their order.
 template <typename Int> class Moves {
 public:
-  /// Of values that lie idle, those of little cost are preferred, beside `costBias`.
-  Moves(const Graph &graph, uint64_t seed, double costBias)
-      : random(seed), sequence(graph, graph.size < 4000 ? 4 : 2), graph(graph), costBias(costBias) {
-  }
+  /// Of values that lie idle, those of little cost are preferred, beside `costBias`. With
+  /// `keepsInputs`, inputs that are small beside what makes room stay live rather than be computed
+  /// again.
+  Moves(const Graph &graph, uint64_t seed, double costBias, bool keepsInputs)
+      : random(seed), sequence(graph, graph.size < 4000 ? 4 : 2), graph(graph), costBias(costBias),
+        keepsInputs(keepsInputs) {}
 
   /// One move, within what the journal of `sequence` can undo. False where it came to nothing, or
   /// to more than `mostCost` above that of computing each node once: then it is to be undone.
@@ -52,6 +54,8 @@ private:
   int32_t firstUse(int32_t node, int32_t after) const;
   int32_t slotAbove(int32_t low, int32_t high);
   Victim victimAt(int32_t slot, int32_t wanted);
+  bool isAffordable(int32_t node) const;
+  bool keepsLive(int32_t input);
   bool recompute(int32_t node, int32_t before, int32_t depth);
   bool evictSomewhere();
   bool removeOne(int32_t slot);
@@ -61,6 +65,8 @@ private:
 
   const Graph &graph;
   double costBias;
+  bool keepsInputs;
+  double spare = 0; ///< bytes that inputs of this move's recomputations may take meanwhile
   double mostCost = std::numeric_limits<double>::infinity();
   std::vector<int32_t> neighbourhood; ///< the values that may change; empty: all
   std::vector<char> isNear;
