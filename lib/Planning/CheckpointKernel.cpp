@@ -56,8 +56,28 @@ void multiplePlain(double *values, const double *line, int64_t count, double fac
   addProducts(values, line, count, factor);
 }
 
+/// The first of `count` above zero, or `count`: block by block, each without a branch.
+template <typename Int>
+__attribute__((always_inline)) inline int64_t firstOf(const Int *values, int64_t count) {
+  constexpr int64_t kBlock = 64;
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    Int most = 0;
+    for (int64_t k = 0; k < kBlock; ++k)
+      most = std::max(most, values[i + k]);
+    if (most > 0)
+      break;
+  }
+  while (i < count && values[i] <= 0)
+    ++i;
+  return i;
+}
+
 template <typename Int> int64_t addPlain(Int *values, int64_t count, Int change) {
   return addTo(values, count, change);
+}
+template <typename Int> int64_t firstPlain(const Int *values, int64_t count) {
+  return firstOf(values, count);
 }
 
 #if defined(__x86_64__)
@@ -79,7 +99,19 @@ __attribute__((target("avx512f,avx512vl,avx512dq,prefer-256-bit"))) void
 multipleAvx512(double *values, const double *line, int64_t count, double factor) {
   addProducts(values, line, count, factor);
 }
+template <typename Int>
+__attribute__((target("avx2"))) int64_t firstAvx2(const Int *values, int64_t count) {
+  return firstOf(values, count);
+}
 #endif
+
+template <typename Int> auto widestFirst() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2"))
+    return &firstAvx2<Int>;
+#endif
+  return &firstPlain<Int>;
+}
 
 template <typename Int> auto widest() {
 #if defined(__x86_64__)
@@ -116,6 +148,16 @@ int64_t addAboveZero(int32_t *values, int64_t count, int32_t change) {
 int64_t addAboveZero(int64_t *values, int64_t count, int64_t change) {
   static const auto add = widest<int64_t>();
   return add(values, count, change);
+}
+
+int64_t firstAboveZero(const int32_t *values, int64_t count) {
+  static const auto first = widestFirst<int32_t>();
+  return first(values, count);
+}
+
+int64_t firstAboveZero(const int64_t *values, int64_t count) {
+  static const auto first = widestFirst<int64_t>();
+  return first(values, count);
 }
 
 } // namespace zero::planning::checkpoint

@@ -49,13 +49,10 @@ template <typename Int> int32_t Moves<Int>::slotAbove(int32_t low, int32_t high)
     if (int32_t slot = low + random.below(high - low); sequence.isAbove(slot))
       return slot;
   int32_t begin = low + random.below(high - low);
-  for (int32_t slot = begin; slot < high; ++slot)
-    if (sequence.isAbove(slot))
-      return slot;
-  for (int32_t slot = low; slot < begin; ++slot)
-    if (sequence.isAbove(slot))
-      return slot;
-  return -1;
+  if (int32_t slot = sequence.firstAbove(begin, high); slot < high)
+    return slot;
+  int32_t slot = sequence.firstAbove(low, begin);
+  return slot < begin ? slot : -1;
 }
 
 /// A value that lies idle at `slot`, drawn by bytes a cost from up to `wanted`.
@@ -127,7 +124,7 @@ template <typename Int> bool Moves<Int>::recompute(int32_t node, int32_t before,
     // Room made for one input may have moved the node; its slot is found again.
     int32_t input = inputs[i];
     int32_t here = sequence.at(slot) == node ? slot : slot - 1;
-    if (ends[i] + 1 >= here || !sequence.anyAbove(ends[i] + 1, here) || keepsLive(input))
+    if (ends[i] + 1 >= here || sequence.firstAbove(ends[i] + 1, here) == here || keepsLive(input))
       continue;
     if (!recompute(input, here, depth + 1))
       return false;

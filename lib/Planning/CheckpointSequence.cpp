@@ -93,13 +93,6 @@ template <typename Int> std::vector<int32_t> Sequence<Int>::computations() const
   return result;
 }
 
-template <typename Int> bool Sequence<Int>::anyAbove(int32_t from, int32_t to) const {
-  for (int32_t slot = from; slot < to; ++slot)
-    if (live[slot] > 0)
-      return true;
-  return false;
-}
-
 template <typename Int>
 int32_t Sequence<Int>::lastUse(int32_t node, int32_t slot, int32_t next) const {
   int32_t last = slot;

@@ -45,6 +45,9 @@ struct Graph {
 /// Adds `change` to each of `values`; returns by how much the sum of those above zero grew.
 int64_t addAboveZero(int32_t *values, int64_t count, int32_t change);
 int64_t addAboveZero(int64_t *values, int64_t count, int64_t change);
+/// The index of the first of `values` above zero; `count` where there is none.
+int64_t firstAboveZero(const int32_t *values, int64_t count);
+int64_t firstAboveZero(const int64_t *values, int64_t count);
 
 /// `Int` is int32_t where all bytes together fit in it, else int64_t.
 template <typename Int> class Sequence {
@@ -78,7 +81,10 @@ public:
   int32_t slots() const { return int32_t(nodeAt.size()); }
   int32_t at(int32_t slot) const { return nodeAt[slot]; } ///< a node, or -1
   bool isAbove(int32_t slot) const { return live[slot] > 0; }
-  bool anyAbove(int32_t from, int32_t to) const; ///< slots [from, to)
+  /// The first slot of [from, to) above the budget; `to` where there is none.
+  int32_t firstAbove(int32_t from, int32_t to) const {
+    return from < to ? from + int32_t(firstAboveZero(live.data() + from, to - from)) : to;
+  }
   int64_t excess() const { return excessSum; }
   int64_t cost() const { return costSum; }
   const std::vector<Instance> &instances(int32_t node) const { return instancesOf[node]; }
