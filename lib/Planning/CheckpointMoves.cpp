@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kMaxChanges = 14; // in one move
 constexpr int32_t kMaxDepth = 20;
 constexpr int32_t kPrunings = 4;
-constexpr double kSpare = 2; // times the bytes of the value that makes room
+constexpr double kSpare = 2;         // times the bytes of the value that makes room
 constexpr int32_t kNeighbours = 120; // up to three times as many
 
 } // namespace
@@ -64,9 +64,9 @@ typename Moves<Int>::Victim Moves<Int>::victimAt(int32_t slot, int32_t wanted) {
     int32_t node = neighbourhood.empty()
                        ? random.below(graph.size)
                        : neighbourhood[random.below(int64_t(neighbourhood.size()))];
-    const auto &list = sequence.instances(node);
-    if (list[0].slot >= slot)
+    if (sequence.firstSlot(node) >= slot)
       continue;
+    const auto &list = sequence.instances(node);
     int32_t k = list.size() == 1 ? 0 : sequence.before(node, slot);
     if (list[k].end <= slot)
       continue;
@@ -107,7 +107,7 @@ template <typename Int> bool Moves<Int>::recompute(int32_t node, int32_t before,
   if (sequence.mark() > kMaxChanges || !isAffordable(node))
     return false;
   int32_t slot = sequence.makeRoomBefore(before);
-  if (slot < 0 || sequence.instances(node)[0].slot >= slot)
+  if (slot < 0 || sequence.firstSlot(node) >= slot)
     return false;
   constexpr int32_t kMaxInputs = 64;
   std::span<const int32_t> inputs = graph.inputs(node);

@@ -38,7 +38,8 @@ Graph::Graph(const Problem &problem) : size(int32_t(problem.nodes.size())) {
 
 template <typename Int>
 Sequence<Int>::Sequence(const Graph &graph, int32_t slotsPerNode)
-    : graph(graph), nodeAt(size_t(graph.size) * slotsPerNode + 8), instancesOf(graph.size) {
+    : graph(graph), nodeAt(size_t(graph.size) * slotsPerNode + 8), firstSlots(graph.size),
+      instancesOf(graph.size) {
   std::vector<int32_t> base(graph.size);
   std::iota(base.begin(), base.end(), 0);
   assign(base);
@@ -63,7 +64,9 @@ template <typename Int> void Sequence<Int>::assign(const std::vector<int32_t> &c
     for (int32_t input : graph.inputs(node))
       instancesOf[input].back().end = slot;
     instancesOf[node].push_back({slot, slot});
-    if (instancesOf[node].size() > 1) {
+    if (instancesOf[node].size() == 1) {
+      firstSlots[node] = slot;
+    } else {
       extraIndex[slot] = int32_t(extraSlots.size());
       extraSlots.push_back(slot);
     }
@@ -162,7 +165,10 @@ template <typename Int> void Sequence<Int>::removeAt(int32_t slot) {
 }
 
 template <typename Int> void Sequence<Int>::place(int32_t node, int32_t from, int32_t to) {
-  instancesOf[node][before(node, from + 1)].slot = to;
+  int32_t instance = before(node, from + 1);
+  instancesOf[node][instance].slot = to;
+  if (instance == 0)
+    firstSlots[node] = to;
   nodeAt[from] = -1;
   nodeAt[to] = node;
   if (extraIndex[from] >= 0) {

@@ -88,6 +88,7 @@ public:
   int64_t excess() const { return excessSum; }
   int64_t cost() const { return costSum; }
   const std::vector<Instance> &instances(int32_t node) const { return instancesOf[node]; }
+  int32_t firstSlot(int32_t node) const { return firstSlots[node]; }
   /// The last of `node`'s instances before `slot`, as an index; -1 for none.
   int32_t before(int32_t node, int32_t slot) const {
     const std::vector<Instance> &list = instancesOf[node];
@@ -121,6 +122,7 @@ private:
   const Graph &graph;
   std::vector<Int> live; ///< bytes live at a slot, less the budget
   std::vector<int32_t> nodeAt, extraIndex, extraSlots;
+  std::vector<int32_t> firstSlots; ///< those of `instancesOf`: most questions end there
   std::vector<std::vector<Instance>> instancesOf;
   std::vector<Entry> journal;
   int64_t excessSum = 0, costSum = 0;
