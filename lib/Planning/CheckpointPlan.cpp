@@ -2,9 +2,8 @@
 //
 // Small problems are solved exactly. For others the covering programme gives a lower
 // bound and a place to begin, annealing the plan; chains have an exact programme of
-// their own, and the better of the two plans wins. Where none is found, coolings are
-// mended; where that fails, the search backwards proves that there is none, or gives
-// one to begin with.
+// their own, and the better of the two plans wins. Where none is found, the budget is
+// tight: searches for those follow, and may prove that there is none.
 //
 // Cost must not rise with the budget. A plan for less memory is a plan for more, so
 // next to the budget itself a few rungs below it are looked at: fixed budgets, the
@@ -18,7 +17,7 @@
 #include "CheckpointChain.h"
 #include "CheckpointExact.h"
 #include "CheckpointPeriods.h"
-#include "CheckpointReach.h"
+#include "CheckpointTight.h"
 
 #include <algorithm>
 #include <numeric>
@@ -41,8 +40,8 @@ constexpr int64_t kMoveWork = 500'000'000'000, kFewestMoves = 2'000, kNodeMoves 
 constexpr int64_t kDirect = 1'500, kShortNodes = 400, kFewestBlocks = 6, kMovesForPart = 80'000;
 constexpr int64_t kBranchesOfLarge = 20, kBoundWorkOfLarge = 300'000'000;
 constexpr int32_t kSharings = 6;
-/// Where so many moves find no plan, as many as these look for one by mending.
-constexpr int64_t kPatienceForFirst = 300'000, kMendedMoves = 1'000'000;
+/// Where so many moves find no plan, the budget is tight.
+constexpr int64_t kPatienceForFirst = 300'000;
 
 struct Outcome {
   Found found;
@@ -181,19 +180,9 @@ Outcome solve(const Problem &problem, const Options &options, const std::optiona
     keepCheaper(outcome.found, chainPlan(graph, outcome.found.cost));
   if (!outcome.found.computations.empty())
     return outcome;
-  AnnealOptions mending = anneals;
-  mending.moves = std::min(anneals.moves, kMendedMoves);
-  mending.mends = true;
-  outcome.found = anneal(graph, start, mending);
-  if (outcome.found.computations.empty()) {
-    Reach reached = reach(graph, options.reachSteps);
-    outcome.infeasible = reached.status == Status::Infeasible;
-    if (reached.status == Status::Feasible)
-      outcome.found = anneal(graph, reached.computations, mending);
-  }
-  anneals.startIsGood = true;
-  if (!outcome.found.computations.empty())
-    outcome.found = anneal(graph, outcome.found.computations, anneals);
+  Tight tight = tightPlan(graph, start, anneals, options.reachSteps);
+  outcome.found = std::move(tight.found);
+  outcome.infeasible = tight.infeasible;
   return outcome;
 }
 

@@ -10,6 +10,7 @@
 #include "CheckpointAnneal.h"
 #include "CheckpointReach.h"
 #include "CheckpointSmall.h"
+#include "CheckpointTight.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -115,6 +116,35 @@ TEST(CheckpointMend, CoolingsThatAreMendedAreNoDearerThanTheSearchBackwards) {
     }
   }
   EXPECT_GE(met, 57);
+}
+
+// Bytes times 40, so that there are budgets between.
+TEST(CheckpointTight, FitsTheTightestBudgetOfSmallGraphsAlsoFromLooserOnesAndProvesTheNext) {
+  std::mt19937 random(5);
+  for (int32_t trial = 0; trial < 30; ++trial) {
+    Problem problem = small::randomProblem(random, 7);
+    std::vector<int64_t> cheapest = small::cheapestByBudget(problem);
+    auto tightest = std::find_if(cheapest.begin(), cheapest.end(),
+                                 [](int64_t cost) { return cost < small::kNone; });
+    problem.budgetBytes = 40 * (tightest - cheapest.begin());
+    for (Node &node : problem.nodes)
+      node.bytes *= 40;
+    problem.nodes.push_back({1000, 1, 1, true, {}}); // so that the unit is one byte
+    problem.budgetBytes += 1;
+    Graph graph(problem);
+    AnnealOptions options;
+    options.moves = 20'000;
+    Tight tight = tightPlan(graph, everyNodeOnce(problem), options, 100'000);
+    ASSERT_EQ(judge(problem, tight.found.computations), std::nullopt) << trial;
+    Found found = fromLooserBudget(graph, everyNodeOnce(problem), options, 100'000);
+    ASSERT_EQ(judge(problem, found.computations), std::nullopt) << trial;
+    if (problem.budgetBytes > 1) {
+      problem.budgetBytes -= 40;
+      tight = tightPlan(Graph(problem), everyNodeOnce(problem), options, 100'000);
+      EXPECT_TRUE(tight.infeasible) << trial;
+      EXPECT_TRUE(tight.found.computations.empty()) << trial;
+    }
+  }
 }
 
 TEST(CheckpointMend, EndsEmptyWhereALimitIsMet) {
