@@ -1,12 +1,12 @@
 //===- PlanBudget.cpp - plan, pack, plan again with the difference ---------===//
 //
-// The planner of checkpoints bounds activations as it counts them: without
-// states, buckets, inputs and workspaces, without rounding and holes, and without
-// a result that takes a dying operand's place. What all that comes to is known
-// once a plan is packed. So the first plan keeps everything, and each further one
-// gets a budget for activations that differs from the last by as many bytes as
-// the last arena was off; where that leads out of the bracket of a plan that fits
-// and one that does not, the middle is taken.
+// The planner of checkpoints is asked in bytes of the arena: beside values it knows
+// states, workspaces, buckets and inputs as they lie where everything is kept. What
+// it can't know is which results will lie over operands that die only now, when
+// gathers are issued behind other launches, and how well it packs. So a plan is
+// packed, and made again with as many bytes more or less as it was counted wrong;
+// where that leads out of the bracket of a plan that fits and one that does not, or
+// no plan was found, the middle is taken.
 //
 // Beside it stands a ladder: elementwise and row kernels run again by a minimum cut,
 // and of the first k layers everything does. Its lowest rung that fits is a plan
@@ -35,9 +35,9 @@ namespace {
 
 /// Launches up to which the planner of checkpoints is asked.
 constexpr size_t kMostPlanned = 1000;
-constexpr int kRounds = 8;            // budgets that the planner is asked for, at most
-constexpr int kRefusals = 3;          // of them without a plan, which take longest
-constexpr int64_t kCloseEnough = 200; // a bracket, or what is left, of a 200th ends the search
+constexpr int kRounds = 4;            // budgets that the planner is asked for, at most
+constexpr int64_t kCloseEnough = 200; // a bracket of a 200th ends the search
+constexpr int64_t kExact = 1000;      // a plan is counted right to a 1000th of the budget
 
 void replace(ModuleOp module, OwningOpRef<ModuleOp> by) {
   module->setAttrs(by->getOperation()->getAttrDictionary());
@@ -57,8 +57,8 @@ public:
     FailureOr<JointGraph> graph = JointGraph::read(launches);
     if (failed(graph))
       return compilerError(compiler);
-    std::vector<bool> none(graph->launches.size());
-    llvm::Expected<Packed> kept = packed(*graph, placeLate(*graph, none));
+    Sequence everything = placeLate(*graph, std::vector<bool>(graph->launches.size()));
+    llvm::Expected<Packed> kept = packed(*graph, everything);
     if (!kept)
       return kept.takeError();
     int64_t keptArena = kept->report.arenaBytes;
@@ -69,13 +69,17 @@ public:
       floor = std::move(*least);
       if (floor.bytes > budget)
         return refuseBelowFloor(*kept);
+      FailureOr<CheckpointProblem> problem = CheckpointProblem::ofArena(*kept->module, *graph);
+      if (failed(problem))
+        return compilerError(compiler);
+      asked = std::move(*problem);
     }
     consider(std::move(*kept));
     if (keptArena > budget)
       if (llvm::Error error = climb(*graph))
         return std::move(error);
     if (keptArena > budget && graph->launches.size() <= kMostPlanned)
-      if (llvm::Error error = search(*graph, keptArena))
+      if (llvm::Error error = search(*graph, everything))
         return std::move(error);
     if (!best.module)
       return refuse();
@@ -130,8 +134,10 @@ private:
   /// Keeps it where it is the best, or the smallest.
   void consider(Packed made) {
     lastArena = made.report.arenaBytes;
-    if (!tried++ || lastArena < smallest.arenaBytes)
+    if (!tried++ || lastArena < smallest.arenaBytes) {
       smallest = made.report;
+      smallestSequence = made.sequence;
+    }
     bool isBetter = !best.module ||
                     std::pair(made.cost, lastArena) < std::pair(best.cost, best.report.arenaBytes);
     if (lastArena <= budget && isBetter)
@@ -173,35 +179,32 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Error search(const JointGraph &graph, int64_t keptArena) {
-    namespace cp = planning::checkpoint;
-    cp::Problem problem = graph.problem(cp::kMaxTotal);
-    int64_t most = cp::basePeakBytes(problem), least = cp::floorOf(problem).bytes;
-    // Budgets for activations: one that is known to be too large, and one to fit or to have no
+  llvm::Error search(const JointGraph &graph, const Sequence &everything) {
+    int64_t least = asked->floorBytes();
+    // Budgets for the planner: one that is known to be too large, and one to fit or to have no
     // plan.
-    int64_t above = most, below = least - 1, next = most - (keptArena - budget);
-    if (next <= 0) // what is no activation is too much already
-      return llvm::Error::success();
-    int refused = 0;
-    for (int round = 0; round < kRounds && refused < kRefusals && below + 1 < above; ++round) {
+    int64_t above = asked->peakBytes(best.module ? everything : smallestSequence);
+    int64_t below = least - 1, next = budget;
+    auto effort = Effort::Full;
+    for (int round = 0; round < kRounds && below + 1 < above; ++round) {
       next = std::clamp(next, below + 1, above - 1);
-      if (next != least && (next - below) * kCloseEnough < above)
+      if (round > 0 && (next - below) * kCloseEnough < above)
         break;
-      std::optional<Sequence> sequence = recomputeWithin(graph, next);
-      if (!sequence) {
-        ++refused;
-        below = next;
-        next = below + (above - below) / 2;
-        continue;
+      std::optional<Sequence> sequence = recomputeWithin(graph, *asked, next, effort);
+      int64_t off = 0; // what the planner counts too much
+      if (sequence) {
+        off = asked->peakBytes(*sequence);
+        if (llvm::Error error = pack(graph, *sequence))
+          return error;
+        off -= lastArena;
+        if (lastArena <= budget && off * kExact <= budget)
+          break;
+      } else {
+        effort = Effort::Brief; // what is found now hardly fits, but it tells what would
       }
-      if (llvm::Error error = pack(graph, *sequence))
-        return error;
-      int64_t off = budget - lastArena;
-      (off < 0 ? above : below) = next;
-      if (off >= 0 && off * kCloseEnough <= budget)
-        break;
-      next += off;
-      if (next <= below || next >= above)
+      (sequence && lastArena > budget ? above : below) = next;
+      next = budget + off;
+      if (!sequence || next <= below || next >= above)
         next = below + (above - below) / 2;
     }
     return llvm::Error::success();
@@ -237,6 +240,8 @@ private:
   int64_t budget, lastArena = 0, tried = 0;
   Packed best;
   Report smallest;
+  Sequence smallestSequence;
+  std::optional<CheckpointProblem> asked;
   ArenaFloor floor;
 };
 

@@ -1,29 +1,24 @@
-//===- RecomputeTest.cpp - what runs again, and what it saves (N1, M3, C1) ----===//
+//===- RecomputeTest.cpp - what runs again, and what it saves (N1, C1) ----===//
 //
-// Recomputation moves no trained bit, whatever is kept; a budget for the arena is
-// met to the byte or refused; and a layer less kept is a layer less held.
+// Recomputation moves no trained bit, whatever is kept, and a layer less kept is a
+// layer less held.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ExpectSame.h"
+#include "RecomputeModels.h"
 
 #include "zero/Passes/Recompute.h"
 #include "zero/Passes/Views.h"
-#include "zero/Training/Safetensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace zero;
 using namespace zero::test;
-using namespace zero::training;
 
 namespace {
-
-constexpr const char *kPolicies[] = {"every-block", "min-cut"};
 
 // Every policy at every stage, read through poison and through canonicalize and cse after every
 // pass, which must not merge what runs again with what ran. The trainer holds the traffic of a step
@@ -58,88 +53,6 @@ void expectSameByAllPolicies(const char *name, const std::string &dtype) {
 
 TEST(Recompute, N1_Gpt2) { expectSameByAllPolicies("gpt2", "f32"); }
 TEST(Recompute, N1_Gpt2InBf16) { expectSameByAllPolicies("gpt2", "bf16"); }
-
-// From the arena of keeping as little as the layers need to that of keeping everything, at every
-// stage: a plan without a run promises the arena that a run then allocates, within the budget.
-TEST(Recompute, N1_M3_BudgetsOfGpt2) {
-  const GoldenCase &golden = goldenCase("gpt2");
-  for (int64_t stage : {0, 1, 2, 3}) {
-    Variant run{.ranks = 2, .stage = stage, .steps = 2};
-    Outcome kept = train(golden, run);
-    run.recompute = "every-block";
-    int64_t least = train(golden, run).report.arenaBytes;
-    int64_t most = kept.report.arenaBytes;
-    ASSERT_LT(least, most);
-    run.recompute = "budget";
-    double ratio = 1.0;
-    for (int64_t budget : {most, (least + most) / 2, least}) {
-      SCOPED_TRACE("stage " + std::to_string(stage) + ", budget " + std::to_string(budget));
-      run.memoryBudget = budget;
-      Outcome outcome = train(golden, run);
-      expectSame(outcome, kept);
-      EXPECT_LE(outcome.report.arenaBytes, budget);
-      EXPECT_GE(outcome.report.flopsRatio(), ratio); // less memory, no fewer operations
-      ratio = outcome.report.flopsRatio();
-      std::string error;
-      auto trainer = makeTrainer(golden, run, error); // planned again
-      ASSERT_TRUE(trainer) << error;
-      EXPECT_EQ(trainer->report().arenaBytes, outcome.report.arenaBytes);
-      EXPECT_EQ(trainer->session().allocatedArenaBytes(), outcome.report.arenaBytes);
-    }
-    EXPECT_GT(ratio, 1.0);
-    // States alone are more, and no plan is asked for.
-    run.memoryBudget = kept.report.peak.states;
-    std::string text = train(golden, run).error;
-    EXPECT_NE(text.find("at least, whatever runs again"), std::string::npos) << text;
-    llvm::StringRef floor = llvm::StringRef(text).split("got ").second.split(' ').first;
-    int64_t bytes = 0;
-    ASSERT_FALSE(floor.getAsInteger(10, bytes)) << text;
-    EXPECT_GT(bytes, kept.report.peak.states);
-    EXPECT_LE(bytes, least); // a plan that there is
-    EXPECT_NE(text.find("bytes are missing"), std::string::npos) << text;
-    EXPECT_NE(text.find("its largest holders are"), std::string::npos) << text;
-  }
-}
-
-/// `layers` times linear to 4·16, gelu, linear back to 16, and the residual; 4 rows of f32.
-std::string deepModel(int layers) {
-  std::string text, body, h = "%x";
-  for (int i = 0; i < layers; ++i) {
-    std::string n = std::to_string(i);
-    text += "nn.param @a" + n + " : tensor<16x64xf32> init normal(0.1)\nnn.param @b" + n +
-            " : tensor<64x16xf32> init normal(0.1)\n";
-    body += "%a" + n + " = nn.read @a" + n + " : tensor<16x64xf32>\n%b" + n + " = nn.read @b" + n +
-            " : tensor<64x16xf32>\n%u" + n + " = nn.linear " + h + ", %a" + n +
-            " : (tensor<4x16xf32>, tensor<16x64xf32>) -> tensor<4x64xf32>\n%g" + n +
-            " = nn.gelu tanh %u" + n + " : tensor<4x64xf32>\n%y" + n + " = nn.linear %g" + n +
-            ", %b" + n + " : (tensor<4x64xf32>, tensor<64x16xf32>) -> tensor<4x16xf32>\n%h" + n +
-            " = nn.add " + h + ", %y" + n +
-            " : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>\n";
-    h = "%h" + n;
-  }
-  return text + "func.func @loss(%x: tensor<4x16xf32>, %labels: tensor<4xi32>) -> tensor<f32> {\n" +
-         body + "%l = nn.cross_entropy " + h +
-         ", %labels ignoring -100 : (tensor<4x16xf32>, tensor<4xi32>) -> tensor<f32>\n"
-         "return %l : tensor<f32>\n}\n";
-}
-
-/// `bucketBytes`: 8192 holds the two weights of a layer, 2 · 16 · 64 · 4 bytes.
-Report plan(const std::string &model, const std::string &policy, int64_t stage,
-            int64_t bucketBytes = 8192, int64_t holdBytes = -1) {
-  TrainOptions options;
-  options.compile.ranks = 2;
-  options.compile.stage = stage;
-  options.compile.bucketBytes = bucketBytes;
-  options.compile.holdBytes = holdBytes;
-  options.compile.recompute = policy;
-  auto module = parseModel(model);
-  auto report = module ? planModule(sharedCompiler(), **module, options) : module.takeError();
-  if (!report) {
-    ADD_FAILURE() << llvm::toString(report.takeError());
-    return {};
-  }
-  return *report;
-}
 
 // Backward of a layer reads its input (4 · 16 values of 4 bytes), u and g (4 · 64 each): 256 + 1024
 // + 1024 bytes more a layer. Where layers run again, their inputs stay: 256 bytes. A minimum cut
@@ -278,105 +191,6 @@ TEST(Recompute, ReportNamesThePeaksMoment) {
   EXPECT_EQ(held, report.peak.activations + report.peak.buckets + report.peak.inputs +
                       report.peak.workspace);
 }
-
-/// models/dropout.mlir, of two or of four layers. The first one's norm shares a kernel with the
-/// embeddings, what the last one adds stands alone, and each attention has a kernel of its own.
-std::string dropoutModel(int layers) {
-  auto text = llvm::MemoryBuffer::getFile(std::string(ZERO_TEST_DATA_DIR) +
-                                          "/Integration/models/dropout.mlir");
-  std::string model = (*text)->getBuffer().str();
-  if (layers == 4) {
-    const std::string two = "%z = func.call @layer(%y)";
-    const std::string types = " : (tensor<?x7x18xf32>) -> tensor<?x7x18xf32>\n";
-    model.replace(model.find(two), two.size(),
-                  "%y2 = func.call @layer(%y)" + types + "%y3 = func.call @layer(%y2)" + types +
-                      "%z = func.call @layer(%y3)");
-  }
-  std::string path = testing::TempDir() + "recompute-dropout.mlir";
-  std::error_code code;
-  llvm::raw_fd_ostream(path, code) << model;
-  return path;
-}
-
-/// On two ranks of three rows.
-struct DropoutRun {
-  std::vector<double> losses;
-  Weights weights;
-  Report report;
-};
-
-DropoutRun trainWithDropout(int layers, const std::string &policy, int64_t stage,
-                            const std::string &dtype) {
-  constexpr int64_t kSteps = 3, kRows = 6, kTokens = 7;
-  std::string path = testing::TempDir() + "recompute-dropout.safetensors";
-  std::mt19937 random(3);
-  std::vector<int32_t> values(kSteps * kRows * kTokens);
-  for (int32_t &value : values)
-    value = static_cast<int32_t>(random() % 37);
-  std::vector<int64_t> shape = {kSteps, 1, kRows, kTokens};
-  TensorSpec specs[] = {{"tokens", DType::I32, shape}, {"labels", DType::I32, shape}};
-  llvm::cantFail(writeSafetensors(path, specs, [&](size_t, llvm::MutableArrayRef<uint8_t> bytes) {
-    memcpy(bytes.data(), values.data(), bytes.size());
-    return llvm::Error::success();
-  }));
-  ModelOptions model;
-  model.path = dropoutModel(layers);
-  model.microBatch = kRows / 2;
-  TrainOptions options;
-  options.compile.ranks = 2;
-  options.compile.stage = stage;
-  options.compile.microBatch = model.microBatch;
-  options.compile.dtype = dtype;
-  options.compile.recompute = policy;
-  options.seed = 5;
-  options.schedule = {ScheduleKind::Constant, 3e-3, 0, kSteps};
-  options.data = path;
-  DropoutRun run;
-  auto module = readModel(sharedCompiler(), model);
-  auto trainer = module ? Trainer::create(sharedCompiler(), **module, options)
-                        : llvm::Expected<std::unique_ptr<Trainer>>(module.takeError());
-  if (!trainer) {
-    ADD_FAILURE() << llvm::toString(trainer.takeError());
-    return run;
-  }
-  for (int64_t step = 0; step < kSteps; ++step)
-    run.losses.push_back(llvm::cantFail((*trainer)->step()).loss.value());
-  run.weights = weightsOf(**trainer);
-  run.report = (*trainer)->report();
-  return run;
-}
-
-/// A mask is drawn again for the samples and sites that it was drawn for.
-void expectSameWithDropout(int layers, const char *dtype, std::initializer_list<int64_t> stages,
-                           int64_t launchesOfBlocks) {
-  for (int64_t stage : stages) {
-    DropoutRun kept = trainWithDropout(layers, "none", stage, dtype);
-    for (const char *policy : kPolicies) {
-      SCOPED_TRACE(std::string(dtype) + ", stage " + std::to_string(stage) + ", " + policy);
-      DropoutRun again = trainWithDropout(layers, policy, stage, dtype);
-      EXPECT_EQ(again.losses, kept.losses);
-      EXPECT_EQ(firstDifference(again.weights, kept.weights), "");
-      EXPECT_LT(again.report.activationBytes, kept.report.activationBytes);
-      if (policy == llvm::StringRef("every-block"))
-        EXPECT_EQ(again.report.recomputedLaunches, launchesOfBlocks);
-      else
-        EXPECT_GT(again.report.recomputedLaunches, 0);
-    }
-  }
-}
-
-// A layer is Q (qkv) A (attention) P (projection) D (dropout and sum) F (product) G (gelu) O
-// (product) N (dropout, sum, and the next one's norm). Behind the embeddings and the first norm
-// come Q A P D F G O N and Q A P D F G O and a last sum: the layers begin at Q, as only there
-// enough of a second one follows. N of the first is read outside and stays, and so nothing needs
-// its O: Q A P D F G run again. Of the second layer, O and D are read by the last sum and stay, and
-// nothing needs P: Q A F G.
-TEST(Recompute, N1_DropoutInTwoLayers) { expectSameWithDropout(2, "f32", {0, 1, 2, 3}, 6 + 4); }
-
-// Of four layers the boundary is where one value crosses and not two, behind D: Q A P D, three
-// times F G O N Q A P D, and too little of a last one. D stays, and so nothing needs P.
-TEST(Recompute, N1_DropoutInFourLayers) { expectSameWithDropout(4, "f32", {0, 3}, 2 + 3 * 6); }
-TEST(Recompute, N1_DropoutInBf16) { expectSameWithDropout(4, "bf16", {1, 3}, 2 + 3 * 6); }
 
 // GPT-2 mini of bench/, planned: the packing meets its bound at every stage and policy.
 TEST(Recompute, ArenaMeetsItsBound) {

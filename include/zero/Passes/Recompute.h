@@ -83,9 +83,39 @@ std::vector<bool> repeatsOfCheap(const JointGraph &graph);
 /// it or what it is needed for. Without repeats, everything is kept.
 Sequence placeLate(const JointGraph &graph, std::vector<bool> repeats);
 
-/// The cheapest sequence that the planner of checkpoints finds within `budgetBytes` of activations,
-/// or nothing. Backward's launches are never in it twice.
-std::optional<Sequence> recomputeWithin(const JointGraph &graph, int64_t budgetBytes);
+/// What the planner of checkpoints is asked, its budget aside.
+class CheckpointProblem {
+public:
+  /// Values alone.
+  explicit CheckpointProblem(const JointGraph &graph);
+  /// The arena. `kept` is the graph at level A, with everything kept: what lies beside the values
+  /// of each launch there, and which results lie in the place of dying operands, is taken to
+  /// hold for all plans. Fails with a diagnostic on a module that is not at level A.
+  static mlir::FailureOr<CheckpointProblem> ofArena(mlir::ModuleOp kept, const JointGraph &graph);
+
+  /// The most that is live at once where launches run as `sequence` says.
+  int64_t peakBytes(const Sequence &sequence) const;
+  /// No sequence takes less.
+  int64_t floorBytes() const;
+
+  planning::checkpoint::Problem problem;
+  int64_t fixedBytes = 0; ///< live at all times, and of no node
+  /// Without what is no launch.
+  Sequence launchesOf(const std::vector<int64_t> &computations) const;
+
+private:
+  CheckpointProblem() = default;
+  std::vector<int64_t> nodes;    ///< by launch
+  std::vector<int64_t> launchOf; ///< by node; -1: bytes that are there while the next one runs
+};
+
+/// How long the planner of checkpoints looks: Briefly, a third as long.
+enum class Effort { Full, Brief };
+
+/// The cheapest sequence that the planner of checkpoints finds within `budgetBytes`, or nothing.
+/// Backward's launches are never in it twice.
+std::optional<Sequence> recomputeWithin(const JointGraph &graph, const CheckpointProblem &asked,
+                                        int64_t budgetBytes, Effort effort = Effort::Full);
 
 /// The recomputed launches of a sequence, together.
 struct RecomputeCost {

@@ -80,7 +80,8 @@ private:
     case RecomputePolicy::MinCut:
       return placeLate(graph, repeatsOfCheap(graph));
     case RecomputePolicy::Budget:
-      if (std::optional<Sequence> sequence = recomputeWithin(graph, memoryBudget))
+      if (std::optional<Sequence> sequence =
+              recomputeWithin(graph, CheckpointProblem(graph), memoryBudget))
         return *sequence;
       return refuse(graph);
     }

@@ -7,6 +7,9 @@ namespace zero {
 
 namespace {
 
+/// Moves of the search: few seconds at most, as it is asked several times for one budget.
+constexpr int64_t kMoveWork = 60'000'000, kFewestMoves = 20'000, kMostMoves = 200000;
+
 /// Launches of `again` run before the first launch of backward that reads them, or that reads what
 /// one of them is needed for.
 class LatePlacement {
@@ -51,14 +54,15 @@ private:
 };
 
 /// Takes out each repetition, the costliest first, without which the sequence stays within the
-/// problem's budget: the search may leave some where it was glad to fit at all.
+/// budget: the search may leave some where it was glad to fit at all.
 /// O(repetitions · computations · inputs).
-Sequence withoutNeedless(const planning::checkpoint::Problem &problem, Sequence sequence) {
+Sequence withoutNeedless(const JointGraph &graph, const CheckpointProblem &asked,
+                         int64_t budgetBytes, Sequence sequence) {
   std::vector<std::pair<int64_t, size_t>> repetitions; // −cost, place
-  std::vector<bool> met(problem.nodes.size()), taken(sequence.size());
+  std::vector<bool> met(graph.launches.size()), taken(sequence.size());
   for (size_t at = 0; at < sequence.size(); ++at)
     if (met[sequence[at]])
-      repetitions.push_back({-problem.nodes[sequence[at]].cost, at});
+      repetitions.push_back({-graph.launches[sequence[at]].cost, at});
     else
       met[sequence[at]] = true;
   llvm::sort(repetitions);
@@ -69,8 +73,7 @@ Sequence withoutNeedless(const planning::checkpoint::Problem &problem, Sequence 
     for (size_t at = 0; at < sequence.size(); ++at)
       if (!taken[at])
         shorter.push_back(sequence[at]);
-    if (llvm::all_of(planning::checkpoint::liveBytes(problem, shorter),
-                     [&](int64_t bytes) { return bytes <= problem.budgetBytes; }))
+    if (asked.peakBytes(shorter) <= budgetBytes)
       least = std::move(shorter);
     else
       taken[place] = false;
@@ -103,26 +106,30 @@ Sequence placeLate(const JointGraph &graph, std::vector<bool> repeats) {
   return LatePlacement(graph, std::move(repeats)).run();
 }
 
-std::optional<Sequence> recomputeWithin(const JointGraph &graph, int64_t budgetBytes) {
+std::optional<Sequence> recomputeWithin(const JointGraph &graph, const CheckpointProblem &asked,
+                                        int64_t budgetBytes, Effort effort) {
   namespace cp = planning::checkpoint;
-  cp::Problem problem = graph.problem(budgetBytes);
+  cp::Problem problem = asked.problem;
+  problem.budgetBytes = budgetBytes - asked.fixedBytes;
   if (cp::check(problem))
     return std::nullopt;
-  // Asked several times for one budget of the arena; how good a plan is, no one reads.
-  cp::Options options;
-  options.moves = 500'000;
+  cp::Options options; // how good a plan is, no one reads
+  options.moves = std::clamp<int64_t>(kMoveWork / problem.nodes.size(), kFewestMoves, kMostMoves);
+  if (effort == Effort::Brief)
+    options.moves /= 3;
   options.branches = 0;
   options.reachSteps = 100'000;
   cp::Plan plan = cp::plan(problem, options);
   if (plan.computations.empty() || cp::verify(problem, plan))
     return std::nullopt;
+  Sequence sequence = asked.launchesOf(plan.computations);
   std::vector<bool> met(graph.launches.size());
-  for (int64_t number : plan.computations) {
+  for (int64_t number : sequence) {
     if (met[number] && (number >= graph.firstBackward || !graph.launches[number].isRepeatable))
       return std::nullopt;
     met[number] = true;
   }
-  return withoutNeedless(problem, std::move(plan.computations));
+  return withoutNeedless(graph, asked, budgetBytes, std::move(sequence));
 }
 
 } // namespace zero
