@@ -17,6 +17,8 @@ llvm::Error flagError(llvm::StringRef flag, const llvm::Twine &expected, llvm::S
                                  (got.empty() ? "nothing" : got));
 }
 
+constexpr int64_t kMostInteger = std::numeric_limits<int64_t>::max(); // as a maximum: unbounded
+
 constexpr struct {
   llvm::StringLiteral suffix;
   unsigned shift;
@@ -88,9 +90,10 @@ llvm::Expected<int64_t> parseSize(llvm::StringRef flag, llvm::StringRef text, in
   if (!isNumber(digits, /*fractionAllowed=*/shift != 0))
     return flagError(flag, "to be bytes, such as 4096, 64KiB, 1MiB, 1.5GiB or 2TiB", text);
   std::optional<int64_t> bytes = scaled(digits, shift);
+  if (!bytes && maximum == kMostInteger)
+    return flagError(flag, "of at most " + llvm::Twine(kMostInteger) + " bytes", text);
   if (!bytes || *bytes < minimum || *bytes > maximum)
-    return flagError(
-        flag, rangeText(minimum, maximum, std::numeric_limits<int64_t>::max()) + " bytes", text);
+    return flagError(flag, rangeText(minimum, maximum, kMostInteger) + " bytes", text);
   return *bytes;
 }
 
@@ -100,8 +103,11 @@ llvm::Expected<int64_t> parseInteger(llvm::StringRef flag, llvm::StringRef text,
   auto [end, status] = std::from_chars(text.begin(), text.end(), value);
   if (status == std::errc::invalid_argument || end != text.end())
     return flagError(flag, "to be an integer", text);
+  bool isTooMuch = status == std::errc::result_out_of_range && !text.starts_with("-");
+  if (isTooMuch && maximum == kMostInteger)
+    return flagError(flag, "of at most " + llvm::Twine(kMostInteger), text);
   if (status != std::errc() || value < minimum || value > maximum)
-    return flagError(flag, rangeText(minimum, maximum, std::numeric_limits<int64_t>::max()), text);
+    return flagError(flag, rangeText(minimum, maximum, kMostInteger), text);
   return value;
 }
 

@@ -38,7 +38,7 @@ TEST(Sizes, SizesOutOfRange) {
   for (const char *text :
        {"9223372036854775808", "8388608TiB", "99999999999999999999999999999999999999999999999"})
     EXPECT_EQ(errorOf(parseSize("--x", text)),
-              std::string("expects --x of at least 0 bytes, got ") + text);
+              std::string("expects --x of at most 9223372036854775807 bytes, got ") + text);
 }
 
 TEST(Sizes, Integers) {
@@ -50,7 +50,9 @@ TEST(Sizes, Integers) {
             "expects --ranks between 1 and 4096, got 0");
   EXPECT_EQ(errorOf(parseInteger("--steps", "-1", 0)), "expects --steps of at least 0, got -1");
   EXPECT_EQ(errorOf(parseInteger("--steps", "99999999999999999999", 0)),
-            "expects --steps of at least 0, got 99999999999999999999");
+            "expects --steps of at most 9223372036854775807, got 99999999999999999999");
+  EXPECT_EQ(errorOf(parseInteger("--steps", "-99999999999999999999", 0)),
+            "expects --steps of at least 0, got -99999999999999999999");
   for (const char *text : {"3x", " 3", "3 ", "+3", "3.0", "1e3", "three", "0x3"})
     EXPECT_EQ(errorOf(parseInteger("--steps", text, 0)),
               std::string("expects --steps to be an integer, got ") + text);

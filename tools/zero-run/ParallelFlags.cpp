@@ -36,10 +36,12 @@ Text reduceEvery("reduce-every", cl::init("micro-step"), cl::value_desc("when"),
                  cl::cat(parallelFlags()),
                  cl::desc("Stage 2: reduce gradients every micro-step, or once a step with full "
                           "gradients until then: step, micro-step (default: micro-step)"));
-Text recompute("recompute", cl::init("none"), cl::value_desc("how"), cl::cat(parallelFlags()),
-               cl::desc("What backward computes again: none, every-block (or block) all that lies "
-                        "inside a layer, min-cut elementwise and row kernels where that saves "
-                        "memory, budget as little as --memory-budget allows (default: none)"));
+Text recompute(
+    "recompute", cl::init("none"), cl::value_desc("how"), cl::cat(parallelFlags()),
+    cl::desc("What backward computes again: none, every-block (or block) all that lies "
+             "inside a layer, min-cut elementwise and row kernels where that saves "
+             "memory, budget as little as --memory-budget allows, or budget=<size> with that "
+             "budget (default: none)"));
 Text memoryBudget("memory-budget", cl::value_desc("size"), cl::cat(parallelFlags()),
                   cl::desc("Bytes of a rank's arena: refuse a larger plan, and say what holds its "
                            "peak; with --recompute budget, find one that fits"));
@@ -69,11 +71,28 @@ static bool readInstructions() {
   return true;
 }
 
+/// `budget=<size>` names the budget as well.
+static bool readRecompute(std::string &policy, std::optional<int64_t> &budget) {
+  llvm::StringRef text = recompute.getValue();
+  int64_t bytes = 0;
+  if (text.consume_front("budget=")) {
+    if (!take(parseSize(spelled(recompute) + " budget", text, 1), bytes))
+      return false;
+    budget = bytes;
+    policy = "budget";
+    return true;
+  }
+  if (text == "block") {
+    policy = "every-block";
+    return true;
+  }
+  return readWord(recompute, policy, {"none", "every-block", "min-cut", "budget"});
+}
+
 bool readParallel(Flags &flags) {
   CompileOptions &compile = flags.train.compile;
-  if (recompute == "block")
-    compile.recompute = "every-block";
-  else if (!readWord(recompute, compile.recompute, {"none", "every-block", "min-cut", "budget"}))
+  std::optional<int64_t> budget;
+  if (!readRecompute(compile.recompute, budget))
     return false;
   if (!readOnly(target, "cpu", {"cuda"}))
     return false;
@@ -96,12 +115,16 @@ bool readParallel(Flags &flags) {
   if (runs && compile.ranks > kMaxThreadRanks)
     return refuse("expects --ranks of at most " + llvm::Twine(kMaxThreadRanks) +
                   " in one process (more only with --dry-run), got " + ranks.getValue());
-  int64_t budget = 0;
   if (memoryBudget.getNumOccurrences()) {
-    if (!take(parseSize(spelled(memoryBudget), memoryBudget, 1), budget))
+    int64_t bytes = 0;
+    if (!take(parseSize(spelled(memoryBudget), memoryBudget, 1), bytes))
       return false;
-    flags.train.memoryBudget = budget;
+    if (budget.value_or(bytes) != bytes)
+      return refuse("expects one budget, got --recompute " + recompute.getValue() +
+                    " and --memory-budget " + memoryBudget.getValue());
+    budget = bytes;
   }
+  flags.train.memoryBudget = budget;
   if (compile.recompute == "budget" && !flags.train.memoryBudget)
     return refuse("expects --memory-budget with --recompute budget");
   if (compile.recompute != "none" && flags.reference)
