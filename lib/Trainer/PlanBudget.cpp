@@ -187,9 +187,9 @@ private:
     int64_t below = least - 1, next = budget;
     auto effort = Effort::Full;
     for (int round = 0; round < kRounds && below + 1 < above; ++round) {
-      next = std::clamp(next, below + 1, above - 1);
-      if (round > 0 && (next - below) * kCloseEnough < above)
+      if (round > 0 && (above - below) * kCloseEnough < above)
         break;
+      next = std::clamp(next, below + 1, above - 1);
       std::optional<Sequence> sequence = recomputeWithin(graph, *asked, next, effort);
       int64_t off = 0; // what the planner counts too much
       if (sequence) {
@@ -204,7 +204,7 @@ private:
       }
       (sequence && lastArena > budget ? above : below) = next;
       next = budget + off;
-      if (!sequence || next <= below || next >= above)
+      if (effort == Effort::Brief || next <= below || next >= above)
         next = below + (above - below) / 2;
     }
     return llvm::Error::success();
