@@ -18,18 +18,23 @@ namespace {
 
 constexpr size_t kWindowBuffers = 512; // fewer are the exact search's as a whole
 
-/// At the goal, then at a quarter and at half of the way from there to the best plan.
-void runWindows(const Problem &problem, const Timeline &timeline, Portfolio &portfolio,
-                Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop) {
+/// At the goal, then at a quarter and at half of the way from there to the best plan. The least
+/// height that is not ruled out.
+int64_t runWindows(const Problem &problem, const Timeline &timeline, Portfolio &portfolio,
+                   Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop) {
   if (problem.buffers.size() <= kWindowBuffers)
-    return;
+    return 0;
   WindowSearch windows(problem, timeline, portfolio, best);
   if (!windows.applies())
-    return;
+    return 0;
   const int64_t before = best.height, end = (portfolio.steps() + work) / 2;
-  for (int64_t quarters : {0, 1, 2})
-    if (best.height == before)
-      windows.run(best, goal + (before - goal) / 4 * quarters, end, stop);
+  int64_t proved = 0;
+  for (int64_t quarters : {0, 1, 2}) {
+    int64_t height = (goal + (before - goal) / 4 * quarters) / timeline.unit * timeline.unit;
+    if (best.height == before && !windows.run(best, height, end, stop))
+      proved = height + timeline.unit;
+  }
+  return proved;
 }
 
 /// One space without groups.
@@ -50,10 +55,14 @@ Plan planPlain(const Problem &problem, const Options &options) {
     Portfolio portfolio(problem, timeline, options.threads);
     portfolio.runFirst(best, goal, options.work, stop);
     if (best.height > goal && portfolio.steps() <= options.work)
-      runWindows(problem, timeline, portfolio, best, goal, options.work, stop);
+      plan.provedBytes = std::max(plan.provedBytes, runWindows(problem, timeline, portfolio, best,
+                                                               goal, options.work, stop));
+    const bool isRefuted = problem.capacityBytes && plan.provedBytes > goal;
+    if (!problem.capacityBytes)
+      goal = plan.provedBytes;
     if (best.height > goal)
       portfolio.runFurther(best, goal, options.work, stop);
-    int64_t left = options.work - portfolio.steps();
+    int64_t left = isRefuted ? 0 : options.work - portfolio.steps();
     if (best.height > goal && left > 0 && options.iterations > 0) {
       ExactDescent exact(problem, timeline, best);
       if (exact.applies() && !problem.capacityBytes)

@@ -31,6 +31,7 @@ WindowSearch::WindowSearch(const Problem &problem, const Timeline &timeline, Por
     const Buffer &buffer = problem.buffers[i];
     if (buffer.fixedOffset || timeline.stretches(int64_t(i)).size() != 1)
       return;
+    oneAlignment &= buffer.alignmentBytes == timeline.unit;
     if (buffer.isPersistent())
       pinnedTop = std::max(pinnedTop, packing.offsets[i] + timeline.items[i].size);
   }
@@ -101,6 +102,7 @@ std::optional<std::vector<Placed>> WindowSearch::pack(std::span<const int32_t> b
     add(i, std::nullopt);
   for (const Placed &placed : before)
     add(placed.buffer, placed.offset - floor);
+  isExhausted = false;
   Timeline line(inside);
   int64_t room = limit - floor;
   if (line.peakLoad > room)
@@ -111,8 +113,7 @@ std::optional<std::vector<Placed>> WindowSearch::pack(std::span<const int32_t> b
   portfolio.addSteps(orders.steps());
   if (best.height > room) {
     ExactDescent exact(inside, line, best);
-    if (exact.applies())
-      exact.reach(room, line.peakLoad, best, work, stop);
+    isExhausted = exact.applies() && !exact.reach(room, line.peakLoad, best, work, stop);
     portfolio.addSteps(exact.steps());
   }
   if (best.height > room)
@@ -167,7 +168,7 @@ bool WindowSearch::extend(std::vector<Placed> &core, const Window &window, int64
   return true;
 }
 
-void WindowSearch::run(Incumbent &best, int64_t goal, int64_t work,
+bool WindowSearch::run(Incumbent &best, int64_t goal, int64_t work,
                        const std::function<bool()> &stop) {
   auto isOver = [&] { return best.height <= goal || portfolio.steps() > work || stop(); };
   auto share = [&](int64_t most) {
@@ -177,7 +178,7 @@ void WindowSearch::run(Incumbent &best, int64_t goal, int64_t work,
   Stretch narrower;
   for (int64_t lack : kLacks) {
     if (isOver())
-      return;
+      return true;
     Window window = makeWindow(peak, lack);
     if (window.sections.first == narrower.first && window.sections.last == narrower.last)
       continue;
@@ -190,6 +191,8 @@ void WindowSearch::run(Incumbent &best, int64_t goal, int64_t work,
     floor = roundUp(floor, widest);
     std::optional<std::vector<Placed>> inside =
         pack(window.inside, {}, window.sections, floor, goal, share(kFirstSteps), stop);
+    if (!inside && isExhausted && oneAlignment)
+      return false;
     if (!inside)
       continue;
     for (Arrangement arrangement : {Arrangement::Length, Arrangement::End, Arrangement::Begin}) {
@@ -203,10 +206,10 @@ void WindowSearch::run(Incumbent &best, int64_t goal, int64_t work,
         std::vector<Stretch> windows = {window.sections};
         for (;;) {
           if (isOver())
-            return;
+            return true;
           std::optional<int32_t> failed = portfolio.runAround(core, bySize, goal, best);
           if (!failed)
-            return;
+            return true;
           int64_t section = fullest(timeline.stretches(*failed).front());
           auto covers = [&](const Stretch &other) {
             return other.first <= section && section < other.last;
@@ -221,6 +224,7 @@ void WindowSearch::run(Incumbent &best, int64_t goal, int64_t work,
       }
     }
   }
+  return true;
 }
 
 } // namespace zero::planning::arena

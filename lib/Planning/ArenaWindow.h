@@ -32,8 +32,9 @@ public:
   bool applies() const { return usable; }
 
   /// Looks for a packing no higher than `goal` in windows that widen, until the portfolio has
-  /// taken `work` steps or `stop` is true.
-  void run(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
+  /// taken `work` steps or `stop` is true. False is a proof that there is none: one alignment
+  /// holds for all, and the exact search has exhausted a window.
+  bool run(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
 
 private:
   enum class Arrangement : uint8_t { Length, End, Begin };
@@ -61,6 +62,8 @@ private:
   Portfolio &portfolio;
   int64_t pinnedTop = 0; // of persistent buffers
   bool usable = false;
+  bool oneAlignment = true; // the timeline's unit, for all
+  bool isExhausted = false; // the window packed last has no packing
 };
 
 } // namespace zero::planning::arena
