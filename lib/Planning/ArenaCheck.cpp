@@ -19,7 +19,7 @@ namespace {
 
 std::string describe(const Buffer &buffer) {
   std::string text = "buffer " + std::to_string(buffer.id);
-  return buffer.name.empty() ? text : text + " ('" + buffer.name + "')";
+  return buffer.name.empty() ? text : text + " ('" + *buffer.name + "')";
 }
 
 std::string time(int64_t value) {

@@ -111,6 +111,7 @@ bool Reader::number(const Cell &cell, std::string_view what, int64_t least, int6
 }
 
 bool Reader::readGaps(const Cell &cell, Buffer &buffer) {
+  std::vector<Interval> gaps;
   for (const Cell &gap : split(cell, ' ')) {
     if (gap.text.empty())
       continue;
@@ -130,12 +131,12 @@ bool Reader::readGaps(const Cell &cell, Buffer &buffer) {
         interval.upper > buffer.upper)
       return fail(gap, "expects a gap inside the lifetime [" + std::to_string(buffer.lower) + ", " +
                            std::to_string(buffer.upper) + "), got " + quoted(gap.text));
-    buffer.gaps.push_back(interval);
+    gaps.push_back(interval);
   }
-  std::sort(buffer.gaps.begin(), buffer.gaps.end(),
+  std::sort(gaps.begin(), gaps.end(),
             [](const Interval &a, const Interval &b) { return a.lower < b.lower; });
   int64_t covered = buffer.lower, live = 0;
-  for (const Interval &gap : buffer.gaps) {
+  for (const Interval &gap : gaps) {
     if (gap.lower < covered)
       return fail(cell, "expects gaps apart from each other, got " + quoted(cell.text));
     live += gap.lower - covered;
@@ -143,6 +144,7 @@ bool Reader::readGaps(const Cell &cell, Buffer &buffer) {
   }
   if (live + (buffer.upper - covered) == 0)
     return fail(cell, "expects a moment outside the gaps, got " + quoted(cell.text));
+  buffer.gaps = std::move(gaps);
   return true;
 }
 

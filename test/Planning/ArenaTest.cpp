@@ -381,7 +381,7 @@ TEST(Arena, VerifyRejectsMutatedPlans) {
     if (buffer.lower <= 12 && buffer.upper > 12)
       for (int64_t shift : {-64, 64})
         EXPECT_NE(message([&](Plan &plan) { plan.offsets[i] += shift; }), "accepted")
-            << buffer.name;
+            << *buffer.name;
     EXPECT_NE(message([&](Plan &plan) { plan.offsets[i] += 1; }).find("multiple of 64"),
               std::string::npos);
     EXPECT_NE(message([&](Plan &plan) { plan.offsets[i] = -64; }).find("at least 0"),

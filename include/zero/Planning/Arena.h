@@ -23,6 +23,7 @@
 #ifndef ZERO_PLANNING_ARENA_H
 #define ZERO_PLANNING_ARENA_H
 
+#include "zero/Planning/Seldom.h"
 #include "zero/Planning/Status.h"
 
 #include <cstdint>
@@ -73,11 +74,11 @@ struct Buffer {
   int64_t id = 0;               ///< unique; names the buffer in messages
   int64_t lower = 0, upper = 0; ///< lifetime, half-open: [lower, upper)
   int64_t sizeBytes = 0;
-  int64_t alignmentBytes = 1;      ///< the offset is a multiple of this
-  OptionalNumber fixedOffset = {}; ///< the plan must put it there
-  std::string name = {};           ///< joins the id in messages
-  std::vector<Interval> gaps = {}; ///< inside the lifetime; the bytes are others' then
-  OptionalNumber hintOffset = {};  ///< from a file; kept, and free to be ignored
+  int64_t alignmentBytes = 1;              ///< the offset is a multiple of this
+  OptionalNumber fixedOffset = {};         ///< the plan must put it there
+  Seldom<std::string> name = {};           ///< joins the id in messages
+  Seldom<std::vector<Interval>> gaps = {}; ///< inside the lifetime; the bytes are others' then
+  OptionalNumber hintOffset = {};          ///< from a file; kept, and free to be ignored
 
   /// Arenas apart from each other, such as a device's and its host's: buffers of different
   /// spaces never meet, and each space has offsets from 0.
