@@ -41,7 +41,8 @@ constexpr int64_t kNearTop = 64;
 /// wider words.
 constexpr int64_t kHeadroom = 8;
 
-/// Buffers of the order whose nodes, and lists, are brought into the cache in advance.
+/// The tree of so many sections stays in the cache, and all tables are small. Of larger ones the
+/// nodes, and lists, of buffers further on in the order are brought into it in advance.
 constexpr int64_t kCachedSections = 16384;
 constexpr size_t kNodesAhead = 8, kListsAhead = 4;
 
@@ -175,6 +176,8 @@ Portfolio::Order Portfolio::makeOrder(const Recipe &recipe) {
     entries.reserve(transient.size());
     for (int32_t place : tiesOf(recipe.mirrored))
       entries.push_back({Key(~Key(secondOf(place))), uint32_t(place)});
+    if (timeline.sections > kCachedSections) // soon made again, and beside the tree in the way
+      tieOrders[recipe.mirrored] = {};
     sortByKey(entries, spare);
     for (Keyed<Key> &entry : entries)
       entry.key = ~Key(firstOf(int32_t(entry.value)));
@@ -196,7 +199,6 @@ Portfolio::Order Portfolio::makeOrder(const Recipe &recipe) {
 void Portfolio::attempt(HoleTree &tree, std::span<const Placed> core, const Order &order, Fit fit,
                         int64_t limit, Attempt &result) const {
   int64_t before = tree.steps();
-  tree.clear();
   result.offsets.resize(problem.buffers.size());
   result.placed = 0;
   result.height = 0;
@@ -225,7 +227,6 @@ void Portfolio::attempt(HoleTree &tree, std::span<const Placed> core, const Orde
   }
   for (size_t i = 0; i < core.size() && fits; ++i)
     fits = place(core[i].buffer, core[i].offset / unit, Fit::Lowest);
-  // The tree of a small problem stays in the cache.
   bool isLarge = timeline.sections > kCachedSections;
   for (size_t i = 0; i < order.size() && fits; ++i) {
     if (isLarge && i + kNodesAhead < order.size()) {
@@ -238,6 +239,7 @@ void Portfolio::attempt(HoleTree &tree, std::span<const Placed> core, const Orde
   if (!fits)
     result.height = kNoHeight;
   result.steps = tree.steps() - before;
+  tree.clear(); // before the next order needs room for its keys
 }
 
 void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int64_t goal,
@@ -283,8 +285,10 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
         continue;
       best.height = member.attempt.height;
       best.offsets.swap(member.attempt.offsets);
-      bestOrder.swap(member.order);
       bestRecipe = recipes[next];
+      bestOrder.clear();
+      if (bestRecipe.jitter) // what is by chance is not made twice
+        bestOrder.swap(member.order);
     }
   }
 }
@@ -352,6 +356,9 @@ void Portfolio::improve(Incumbent &best, int64_t goal, int64_t work, int64_t ite
                         const std::function<bool()> &stop) {
   auto done = [&] { return best.height <= goal || stepCount > work || stop(); };
   runAll(furtherRecipes(/*mirrored=*/true), best, goal, work, stop);
+  if (done())
+    return;
+  bestOrder = makeOrder(bestRecipe);
   Order order = bestOrder;
   for (int64_t i = 0, sinceBest = 0; i < iterations && !done(); ++i) {
     if (i % 8 == 0) {

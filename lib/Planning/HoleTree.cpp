@@ -4,17 +4,16 @@
 // A stretch splits into the highest nodes that lie in it; their ancestors that do
 // not are visited as well.
 //
-// Most of the time goes into memory that is not in the cache. So nodes are two
-// lists of 12 bytes, lists share a pool, and both are asked for in advance.
+// Most of the time goes into memory that is not in the cache. So lists take 8 bytes
+// and share one block, and both are asked for in advance.
 //
 //===----------------------------------------------------------------------===//
 #include "HoleTree.h"
 
+#include "RunLists.h"
+
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
-#include <new>
 #include <vector>
 
 namespace zero::planning::arena {
@@ -26,79 +25,15 @@ constexpr int kFan = 2;
 constexpr uint32_t kFanMask = (1u << kFan) - 1;
 constexpr int kMaxLevels = 32 / kFan; // sections are counted in 31 bits
 
-template <typename Word> struct Run {
-  Word begin, end;
-};
-
-/// Lists of runs in one block of memory, with room for 4, 6, 8, 12, 16 and so on; what a
-/// list leaves when it grows is the next one's.
-template <typename Word> class Pool {
-public:
-  struct List {
-    uint32_t at = 0, size = 0;
-    uint8_t rank = 0; // of its room
-    bool used = false;
-  };
-
-  Pool() = default;
-  Pool(const Pool &) = delete;
-  Pool &operator=(const Pool &) = delete;
-  ~Pool() { std::free(memory); }
-
-  Run<Word> *begin(const List &list) const { return memory + list.at; }
-  Run<Word> *end(const List &list) const { return memory + list.at + list.size; }
-
-  /// Makes room for one more.
-  void grow(List &list) {
-    if (list.size < roomOf(list.rank))
-      return;
-    uint8_t rank = list.rank + 1;
-    uint32_t at = 0;
-    if (vacant[rank].empty()) {
-      at = claim(roomOf(rank));
-    } else {
-      at = vacant[rank].back();
-      vacant[rank].pop_back();
-    }
-    std::memcpy(memory + at, memory + list.at, list.size * sizeof(Run<Word>));
-    if (list.rank > 0)
-      vacant[list.rank].push_back(list.at);
-    list.at = at;
-    list.rank = rank;
-  }
-
-private:
-  static uint32_t roomOf(uint8_t rank) {
-    return rank == 0 ? 0 : uint32_t(3 - rank % 2) << ((rank + 1) / 2);
-  }
-
-  uint32_t claim(uint32_t count) {
-    if (room - size < count) {
-      // Grown in place by the system, where it can; what is not touched takes no memory.
-      room = std::max<size_t>(room + room / 2, size + count + 1024);
-      auto *grown = static_cast<Run<Word> *>(std::realloc(memory, room * sizeof(Run<Word>)));
-      if (!grown)
-        throw std::bad_alloc();
-      memory = grown;
-    }
-    size += count;
-    return uint32_t(size - count);
-  }
-
-  Run<Word> *memory = nullptr;
-  size_t size = 0, room = 0;
-  std::array<std::vector<uint32_t>, 64> vacant;
-};
-
 template <typename Word> class Tree final : public HoleTree {
 public:
+  static constexpr int64_t kTop =
+      sizeof(Word) == 8 ? kAllHoles : (int64_t(1) << 8 * sizeof(Word) % 64) - 2;
+
   Tree(int64_t sections, std::span<const Stretch> stretches);
 
   int64_t top() const override { return kTop; }
-  void clear() override {
-    for (Node &node : nodes)
-      node.below.size = node.cover.size = 0;
-  }
+  void clear() override { lists.clear(); }
   std::optional<int64_t> find(std::span<const Stretch> stretches, int64_t size, int64_t alignment,
                               int64_t limit, Fit fit, int64_t depth) override;
   void take(std::span<const Stretch> stretches, int64_t begin, int64_t end) override;
@@ -106,31 +41,26 @@ public:
   void prefetchLists(const Stretch &stretch) const override;
 
 private:
-  static constexpr int64_t kTop =
-      int64_t(std::min<uint64_t>(std::numeric_limits<Word>::max() - 1, kAllHoles));
-
-  using List = typename Pool<Word>::List;
-  struct Node {
-    List below, cover;
-  };
   struct Cursor {
     const Run<Word> *next, *end;
   };
 
-  Node &node(int level, uint32_t index) { return nodes[base[level] + index]; }
-  const Node &node(int level, uint32_t index) const { return nodes[base[level] + index]; }
+  /// What covers a node whole, and what is taken in parts of it.
+  size_t cover(int level, uint32_t index) const {
+    return base[level] + (level > 0 ? 2 * size_t(index) : index);
+  }
+  size_t inside(int level, uint32_t index) const { return cover(level, index) + 1; }
 
   /// `whole(level, index)` for the nodes that the stretch splits into, `part(level, index)` for
   /// their ancestors, below `levels`.
   template <typename Whole, typename Part>
   void visit(const Stretch &stretch, Whole whole, Part part) const;
 
-  void add(List &list, Word begin, Word end);
+  void add(size_t list, int64_t begin, int64_t end);
 
   int levels = 0; // with nodes that some stretch takes as a whole at the highest
   std::array<size_t, kMaxLevels + 1> base = {};
-  std::vector<Node> nodes;
-  Pool<Word> pool;
+  RunLists<Word> lists;
   std::vector<Cursor> cursors;
 };
 
@@ -170,37 +100,43 @@ template <typename Word> Tree<Word>::Tree(int64_t sections, std::span<const Stre
   size_t count = 0;
   for (int level = 0; level < levels; ++level) {
     base[level] = count;
-    count += size_t((sections >> (level * kFan)) + 1);
+    count += size_t((sections >> (level * kFan)) + 1) * (level > 0 ? 2 : 1);
   }
-  nodes.resize(count);
+  lists.resize(count);
   for (const Stretch &stretch : stretches)
     visit(
-        stretch, [&](int level, uint32_t index) { node(level, index).below.used = true; },
+        stretch,
+        [&](int level, uint32_t index) {
+          lists.open(cover(level, index));
+          if (level > 0) // nothing is taken in a part of a section
+            lists.open(inside(level, index));
+        },
         [](int, uint32_t) {});
 }
 
-template <typename Word> void Tree<Word>::add(List &list, Word begin, Word end) {
+template <typename Word> void Tree<Word>::add(size_t list, int64_t begin, int64_t end) {
   // The runs from `first` up to `last` touch [begin, end) and become one.
-  Run<Word> *from = pool.begin(list), *to = from + list.size;
-  Run<Word> *first = std::lower_bound(
-      from, to, begin, [](const Run<Word> &run, Word value) { return run.end < value; });
-  if (first == to || first->begin > end) {
+  Run<Word> *from = lists.begin(list), *to = lists.end(list);
+  Run<Word> *first = std::lower_bound(from, to, begin, [](const Run<Word> &run, int64_t value) {
+    return int64_t(run.end) < value;
+  });
+  if (first == to || int64_t(first->begin) > end) {
     int64_t moved = to - first;
     stepCount += moved / 16 + 1;
-    pool.grow(list);
-    first = pool.end(list) - moved;
+    lists.lengthen(list);
+    first = lists.end(list) - moved - 1;
     std::memmove(first + 1, first, size_t(moved) * sizeof(Run<Word>));
-    *first = {begin, end};
-    ++list.size;
+    *first = {Word(begin), Word(end)};
     return;
   }
   Run<Word> *last = first;
-  while (last != to && last->begin <= end)
+  while (last != to && int64_t(last->begin) <= end)
     ++last;
   stepCount += last - first;
-  *first = {std::min(begin, first->begin), std::max(end, (last - 1)->end)};
+  *first = {Word(std::min(begin, int64_t(first->begin))),
+            Word(std::max(end, int64_t((last - 1)->end)))};
   std::memmove(first + 1, last, size_t(to - last) * sizeof(Run<Word>));
-  list.size -= uint32_t(last - first - 1);
+  lists.shorten(list, size_t(last - first - 1));
 }
 
 template <typename Word>
@@ -210,34 +146,27 @@ void Tree<Word>::take(std::span<const Stretch> stretches, int64_t begin, int64_t
         stretch,
         [&](int level, uint32_t index) {
           stepCount += 2;
-          Node &taken = node(level, index);
-          add(taken.below, Word(begin), Word(end));
-          if (level > 0) // nothing covers a part of a section
-            add(taken.cover, Word(begin), Word(end));
+          add(cover(level, index), begin, end);
         },
         [&](int level, uint32_t index) {
           stepCount += 2;
-          if (Node &touched = node(level, index); touched.below.used)
-            add(touched.below, Word(begin), Word(end));
+          if (lists.isOpen(inside(level, index)))
+            add(inside(level, index), begin, end);
         });
 }
 
 template <typename Word> void Tree<Word>::prefetchNodes(const Stretch &stretch) const {
   for (int level = 0; level < levels; ++level)
-    __builtin_prefetch(&node(level, uint32_t(stretch.first) >> (level * kFan)), 1);
+    lists.prefetchList(cover(level, uint32_t(stretch.first) >> (level * kFan)));
 }
 
 template <typename Word> void Tree<Word>::prefetchLists(const Stretch &stretch) const {
-  visit(
-      stretch,
-      [&](int level, uint32_t index) {
-        __builtin_prefetch(pool.begin(node(level, index).below), 1);
-        __builtin_prefetch(pool.begin(node(level, index).cover), 1);
-      },
-      [&](int level, uint32_t index) {
-        __builtin_prefetch(pool.begin(node(level, index).below), 1);
-        __builtin_prefetch(pool.begin(node(level, index).cover), 1);
-      });
+  auto both = [&](int level, uint32_t index) {
+    lists.prefetchRuns(cover(level, index));
+    if (level > 0)
+      lists.prefetchRuns(inside(level, index));
+  };
+  visit(stretch, both, both);
 }
 
 template <typename Word>
@@ -245,15 +174,20 @@ std::optional<int64_t> Tree<Word>::find(std::span<const Stretch> stretches, int6
                                         int64_t alignment, int64_t limit, Fit fit, int64_t depth) {
   constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();
   cursors.clear();
-  auto collect = [&](const List &list) {
+  auto collect = [&](size_t list) {
     ++stepCount;
-    if (list.size > 0)
-      cursors.push_back({pool.begin(list), pool.end(list)});
+    if (lists.size(list) > 0)
+      cursors.push_back({lists.begin(list), lists.end(list)});
   };
   for (const Stretch &stretch : stretches)
     visit(
-        stretch, [&](int level, uint32_t index) { collect(node(level, index).below); },
-        [&](int level, uint32_t index) { collect(node(level, index).cover); });
+        stretch,
+        [&](int level, uint32_t index) {
+          if (level > 0)
+            collect(inside(level, index));
+          collect(cover(level, index));
+        },
+        [&](int level, uint32_t index) { collect(cover(level, index)); });
 
   std::optional<int64_t> best;
   int64_t bestHole = kNoEnd;
@@ -266,50 +200,67 @@ std::optional<int64_t> Tree<Word>::find(std::span<const Stretch> stretches, int6
       cursor.next = std::partition_point(cursor.next, cursor.end, [&](const Run<Word> &run) {
         return int64_t(run.end) <= bottom;
       });
-  for (int64_t position = bottom;;) {
-    // Past everything that is taken at `position`; a raise may uncover more.
-    int64_t holeEnd = kNoEnd;
-    for (bool raised = true; raised;) {
-      raised = false;
-      holeEnd = kNoEnd;
-      stepCount += cursors.size();
-      for (size_t i = 0; i < cursors.size();) {
-        Cursor &cursor = cursors[i];
-        while (cursor.next != cursor.end && int64_t(cursor.next->begin) <= position) {
-          if (int64_t(cursor.next->end) > position) {
-            position = int64_t(cursor.next->end);
-            raised = true;
-          }
-          ++cursor.next;
-          ++stepCount;
+  std::erase_if(cursors, [](const Cursor &cursor) { return cursor.next == cursor.end; });
+  auto aligned = [&](int64_t position) {
+    return alignment == 1 ? position : (position + alignment - 1) / alignment * alignment;
+  };
+  int64_t position = 0, begin = 0, need = 0;
+  auto raise = [&](int64_t to) {
+    position = to;
+    begin = aligned(to);
+    need = begin + size;
+  };
+  for (raise(bottom);;) {
+    // The lists are asked in turns, until all of them in a row leave room at `begin`. What is too
+    // low for `size` in one list alone is no hole, whatever the others say.
+    for (size_t i = 0, agreeing = 0; agreeing < cursors.size();) {
+      if (i >= cursors.size())
+        i = 0;
+      Cursor &cursor = cursors[i];
+      const Run<Word> *next = cursor.next;
+      if (int64_t(next->begin) < need) {
+        const Run<Word> *from = next;
+        do
+          ++next;
+        while (next != cursor.end && int64_t(next->begin) < need);
+        if (int64_t((next - 1)->end) > position) {
+          agreeing = 0;
+          raise(int64_t((next - 1)->end));
+          for (; next != cursor.end && int64_t(next->begin) < need; ++next)
+            raise(int64_t(next->end));
+          if (need > limit)
+            return best;
         }
-        if (cursor.next == cursor.end) {
+        stepCount += next - from;
+        cursor.next = next;
+        if (next == cursor.end) {
+          // The last one takes its turn, and is asked again should it have agreed.
+          agreeing -= agreeing > i;
           cursor = cursors.back();
           cursors.pop_back();
           continue;
         }
-        holeEnd = std::min(holeEnd, int64_t(cursor.next->begin));
-        ++i;
       }
+      ++agreeing;
+      ++i;
     }
-    int64_t begin = (position + alignment - 1) / alignment * alignment;
     if (begin > limit - size)
       return best;
-    if (holeEnd - begin >= size) {
-      if (fit == Fit::Lowest)
-        return begin;
-      if (holeEnd == kNoEnd)
-        return best ? best : begin;
-      if (holeEnd - position < bestHole) {
-        bestHole = holeEnd - position;
-        best = begin;
-        if (bestHole == size)
-          return best;
-      }
-    }
+    if (fit == Fit::Lowest)
+      return begin;
+    int64_t holeEnd = kNoEnd;
+    for (const Cursor &cursor : cursors)
+      holeEnd = std::min(holeEnd, int64_t(cursor.next->begin));
+    stepCount += cursors.size();
     if (holeEnd == kNoEnd)
-      return best;
-    position = holeEnd;
+      return best ? best : begin;
+    if (holeEnd - position < bestHole) {
+      bestHole = holeEnd - position;
+      best = begin;
+      if (bestHole == size)
+        return best;
+    }
+    raise(holeEnd);
   }
 }
 
@@ -317,11 +268,13 @@ std::optional<int64_t> Tree<Word>::find(std::span<const Stretch> stretches, int6
 
 std::unique_ptr<HoleTree> makeHoleTree(int64_t sections, std::span<const Stretch> stretches,
                                        int64_t top) {
-  if (top < std::numeric_limits<uint16_t>::max())
+  if (top <= Tree<uint16_t>::kTop)
     return std::make_unique<Tree<uint16_t>>(sections, stretches);
-  if (top < std::numeric_limits<uint32_t>::max())
+  if (top <= Tree<uint32_t>::kTop)
     return std::make_unique<Tree<uint32_t>>(sections, stretches);
-  return std::make_unique<Tree<uint64_t>>(sections, stretches);
+  if (top <= Tree<Word48>::kTop)
+    return std::make_unique<Tree<Word48>>(sections, stretches);
+  return std::make_unique<Tree<int64_t>>(sections, stretches);
 }
 
 } // namespace zero::planning::arena

@@ -2,17 +2,17 @@
 //
 // A segment tree over the sections of a timeline. A node keeps what is taken
 // by buffers that cover its whole stretch of time (`cover`) and what is taken
-// by anything inside it (`below`), both as merged runs. What is taken at some
+// in parts of it (`inside`), both as merged runs. What is taken at some
 // moment of [first, last) is then the union of O(log n) lists, which is walked
 // with one cursor a list and never built.
 //
 // All stretches are known when the tree is made. A node that none of them takes
-// as a whole is never asked for `below`, so it has none; above the highest one
+// as a whole is never asked for `inside`, so it has none; above the highest one
 // that is taken as a whole there is no tree. Where lifetimes are short against
 // the timeline this leaves a forest of low trees.
 //
 // Sizes and offsets are in units of the caller. Runs are pairs of 16-bit numbers
-// in a low tree, and of 32 or 64 bits in higher ones; lists lie in one pool.
+// in a low tree, and of 32, 48 or 64 bits in higher ones; lists share one block.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_LIB_PLANNING_HOLETREE_H

@@ -2,6 +2,7 @@
 #include "HoleTree.h"
 
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 #include <vector>
@@ -47,8 +48,8 @@ TEST(HoleTree, HolesAreThoseFoundByHand) {
     const int32_t sections = 1 + int32_t(random() % 300);
     const int32_t longest = 1 + int32_t(random() % uint32_t(sections));
     // 120 buffers of at most 40 units, aligned to 4, end below 120 · 44 = 5280 of them: in words
-    // of 16, 32 and 64 bits.
-    const int64_t scale = int64_t(1) << (round % 3 * 17);
+    // of 16, 32, 48 and 64 bits. The highest sum is 5280 · 2^49 < 2^62.
+    const int64_t scale = int64_t(1) << std::array{0, 17, 34, 49}[round % 4];
     const int64_t top = 5280 * scale;
     std::vector<Stretch> stretches;
     for (int i = 0; i < 120; ++i) {
@@ -57,7 +58,8 @@ TEST(HoleTree, HolesAreThoseFoundByHand) {
       stretches.push_back({first, last});
     }
     std::unique_ptr<HoleTree> tree = makeHoleTree(sections, stretches, top);
-    EXPECT_EQ(tree->top(), round % 3 == 0 ? 0xfffe : round % 3 == 1 ? 0xfffffffe : INT64_MAX);
+    EXPECT_EQ(tree->top(),
+              (std::array<int64_t, 4>{0xfffe, 0xfffffffe, 0xfffffffffffe, INT64_MAX}[round % 4]));
     for (int again = 0; again < 2; ++again) { // a cleared tree is as good as a new one
       tree->clear();
       std::vector<Taken> all;
