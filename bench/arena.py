@@ -5,7 +5,8 @@
 
 DIR holds minimalloc's and idealloc's CSV files (test/Planning/instances has those that are small).
 Prints one row a group: the goal, our slowest run and the mean, how many runs met the goal, the
-worst height over the lower bound, and what others take. Each plan is checked by zero-plan itself.
+worst height over the lower bound, and what others take, or the whole process's memory at its peak.
+Each plan is checked by zero-plan itself.
 Seconds are CPU time: that of the whole process, user and system, or the planner's own by the clock
 where that is less; on one thread the planner's CPU time is below both.
 """
@@ -13,7 +14,6 @@ import argparse
 import os
 import random
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -78,6 +78,23 @@ def generated(count, seed):
         yield i, i // 3, i // 3 + length, size
 
 
+def scattered(count, seed, lives):
+    """Rows in no order, ids neither, sizes odd: of other generators than ours. `mixed` lives are
+    short but for 3 %, which last thousands of steps; `even` ones last 50 to 500 steps."""
+    rng = random.Random(seed)
+    steps = count if lives == "mixed" else 4 * count
+    for i in range(count):
+        lower = rng.randrange(steps)
+        if lives == "even":
+            length = rng.randrange(50, 501)
+        elif rng.random() < 0.97:
+            length = 1 + int(rng.expovariate(1 / 6))
+        else:
+            length = rng.randrange(1000, 20000)
+        # 7919 is a prime, and no divisor of the counts: each id comes once.
+        yield i * 7919 % count, lower, lower + length, rng.randrange(1, 1 << 20) | 1
+
+
 class Bench:
     def __init__(self, plan, instances, folder):
         self.plan, self.instances, self.folder = plan, instances, folder
@@ -89,15 +106,16 @@ class Bench:
         return path if os.path.exists(path) else None
 
     def run(self, path, *flags):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        out = subprocess.run([self.plan, "arena", path, *map(str, flags)], capture_output=True,
-                             text=True).stdout
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with subprocess.Popen([self.plan, "arena", path, *map(str, flags)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            out = process.stdout.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
         value = dict(re.findall(r"^(\w[\w ]*?) +([\w.]+)$", out, re.M))
         if "status" not in value:
             sys.exit(f"{path}: no plan: {out}")
-        cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-        value["cpu"] = min(cpu, float(value["seconds"]))
+        value["cpu"] = min(usage.ru_utime + usage.ru_stime, float(value["seconds"]))
+        value["bytes"] = usage.ru_maxrss * 1024  # at least this process's own, before it starts
         return value
 
     def row(self, label, goal, runs, met, ratio_goal=None, others=""):
@@ -197,9 +215,14 @@ def main():
         copies_of_large_files(bench, scratch, large_copies)
         if not options.quick:
             for count, goal in [(90_000, 0.5), (1_000_000, 8)]:
-                write(generated(count, 1), scratch)
-                run = bench.run(scratch, "--seconds", 0.001)  # the first plan, and best fit
-                bench.row(f"{count:,} generated buffers, first plan", goal, [run], fits)
+                for label, rows in [("generated", generated(count, 1)),
+                                    ("generated (another seed)", generated(count, 2)),
+                                    ("scattered (mixed)", scattered(count, 1, "mixed")),
+                                    ("scattered (even)", scattered(count, 1, "even"))]:
+                    write(rows, scratch)
+                    run = bench.run(scratch, "--seconds", 0.001)  # the first plan, and best fit
+                    bench.row(f"{count:,} {label} buffers, first plan", goal, [run], fits,
+                              others=f"{run['bytes'] / count:.0f} bytes a buffer")
 
 
 if __name__ == "__main__":
