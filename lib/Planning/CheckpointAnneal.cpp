@@ -72,9 +72,10 @@ constexpr int32_t kMovesPerSteering = 500, kHeatSteps = 64;
 constexpr int32_t kAgreeing = 2;
 constexpr int64_t kPatience = 1'200'000, kPatienceGrowth = 2;
 
-bool isLong(const Graph &graph, const AnnealOptions &options) {
+/// Whether moves are dear, but not too few.
+bool isMiddling(const Graph &graph, const AnnealOptions &options) {
   return !options.mends && graph.size >= kLongFrom && graph.size <= kLongUpTo &&
-         options.moves >= kMovesForLong && options.moves < kMovesBeyondLong;
+         options.moves >= kMovesForLong;
 }
 
 /// What nodes cost: moves are as hot as their mean allows. Nodes that each cost more than all
@@ -101,7 +102,7 @@ public:
   Annealer(const Graph &graph, const AnnealOptions &options)
       : graph(graph), options(options), typical(graph),
         moves(graph, options.seed, 0.02 * double(typical.sum) / typical.nodes + 1e-9,
-              isLong(graph, options)),
+              isMiddling(graph, options)),
         lambda(double(std::max<int64_t>(typical.sum, 1)) /
                (double(typical.nodes) * double(std::max<int64_t>(graph.budget, 1)))),
         mostLambda(options.mends ? kMostLambda * lambda : std::numeric_limits<double>::max()),
@@ -305,7 +306,7 @@ template <typename Int> Found Annealer<Int>::run(const std::vector<int32_t> &sta
     coolMending();
     return best;
   }
-  if (isLong(graph, options)) {
+  if (isMiddling(graph, options) && options.moves < kMovesBeyondLong) {
     coolLong();
     return best;
   }
