@@ -58,7 +58,8 @@ template <typename Int> int32_t Moves<Int>::slotAbove(int32_t low, int32_t high)
 /// A value that lies idle at `slot`, drawn by bytes a cost from up to `wanted`.
 template <typename Int>
 typename Moves<Int>::Victim Moves<Int>::victimAt(int32_t slot, int32_t wanted) {
-  Victim victim;
+  int32_t chosen = -1, reader = sequence.at(slot);
+  std::span<const int32_t> inUse = reader < 0 ? std::span<const int32_t>() : graph.inputs(reader);
   double most = -1;
   for (int32_t tries = 0, found = 0; tries < 60 && found < wanted; ++tries) {
     int32_t node = neighbourhood.empty()
@@ -68,20 +69,17 @@ typename Moves<Int>::Victim Moves<Int>::victimAt(int32_t slot, int32_t wanted) {
       continue;
     const auto &list = sequence.instances(node);
     int32_t k = list.size() == 1 ? 0 : sequence.before(node, slot);
-    if (list[k].end <= slot)
-      continue;
-    int32_t use = firstUse(node, slot);
-    if (use < 0)
+    if (list[k].end <= slot || std::find(inUse.begin(), inUse.end(), node) != inUse.end())
       continue;
     ++found;
     double weight =
         random.unit() * double(graph.bytes[node]) / (double(graph.cost[node]) + costBias);
     if (weight > most) {
       most = weight;
-      victim = {node, use};
+      chosen = node;
     }
   }
-  return victim;
+  return chosen < 0 ? Victim{} : Victim{chosen, firstUse(chosen, slot)};
 }
 
 template <typename Int> bool Moves<Int>::isAffordable(int32_t node) const {
