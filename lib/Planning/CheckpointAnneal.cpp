@@ -88,11 +88,12 @@ struct TypicalCost {
     int64_t dear = std::count(graph.cost.begin(), graph.cost.end(), most);
     if (int64_t others = graph.baseCost - most * dear; others > 0 && others < most) {
       sum = others;
+      dearCost = most;
       nodes = graph.size - int32_t(dear);
       heat *= kHeatBesideDear;
     }
   }
-  int64_t sum;
+  int64_t sum, dearCost = std::numeric_limits<int64_t>::max();
   int32_t nodes;
   double heat = kHeat;
 };
@@ -106,7 +107,9 @@ public:
         lambda(double(std::max<int64_t>(typical.sum, 1)) /
                (double(typical.nodes) * double(std::max<int64_t>(graph.budget, 1)))),
         mostLambda(options.mends ? kMostLambda * lambda : std::numeric_limits<double>::max()),
-        unitHeat(typical.heat / typical.nodes * double(typical.sum)) {}
+        unitHeat(typical.heat / typical.nodes * double(typical.sum)) {
+    moves.spare(typical.dearCost);
+  }
 
   Found run(const std::vector<int32_t> &start);
 

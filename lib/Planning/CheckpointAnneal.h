@@ -27,7 +27,9 @@ struct Found {
 
 /// Simulated annealing from `start`, any sequence whose first occurrences are in order: it need not
 /// fit the budget. The cheapest sequence that fits, `start` included. Deterministic: integers, and
-/// IEEE additions, products, quotients and square roots.
+/// IEEE additions, products, quotients and square roots. Nodes that each cost more than all others
+/// together are computed again only where the start does so: one that fits with them would hardly
+/// get rid of them.
 Found anneal(const Graph &graph, const std::vector<int32_t> &start, const AnnealOptions &options);
 
 /// The sequence `one` with the stretch of `other` between the first computations of nodes `from`

@@ -65,7 +65,7 @@ typename Moves<Int>::Victim Moves<Int>::victimAt(int32_t slot, int32_t wanted) {
     int32_t node = neighbourhood.empty()
                        ? random.below(graph.size)
                        : neighbourhood[random.below(int64_t(neighbourhood.size()))];
-    if (sequence.firstSlot(node) >= slot)
+    if (sequence.firstSlot(node) >= slot || graph.cost[node] >= sparedCost)
       continue;
     const auto &list = sequence.instances(node);
     int32_t k = list.size() == 1 ? 0 : sequence.before(node, slot);
@@ -83,21 +83,22 @@ typename Moves<Int>::Victim Moves<Int>::victimAt(int32_t slot, int32_t wanted) {
 }
 
 template <typename Int> bool Moves<Int>::isAffordable(int32_t node) const {
-  return double(sequence.cost() + graph.cost[node] - graph.baseCost) <= mostCost;
+  return graph.cost[node] < sparedCost &&
+         double(sequence.cost() + graph.cost[node] - graph.baseCost) <= mostCost;
 }
 
 /// Whether an input that would be live for longer, above the budget, may be. The bytes are only
 /// drawn by: what the whole move does to the excess decides.
 template <typename Int> bool Moves<Int>::keepsLive(int32_t input) {
   if (keepsInputs && !isAffordable(input)) {
-    spare -= double(graph.bytes[input]);
+    room -= double(graph.bytes[input]);
     return true;
   }
-  if (random.below(8) == 0)
+  if (graph.cost[input] >= sparedCost || random.below(8) == 0)
     return true;
-  if (!keepsInputs || double(graph.bytes[input]) >= spare * random.unit())
+  if (!keepsInputs || double(graph.bytes[input]) >= room * random.unit())
     return false;
-  spare -= double(graph.bytes[input]);
+  room -= double(graph.bytes[input]);
   return true;
 }
 
@@ -115,7 +116,7 @@ template <typename Int> bool Moves<Int>::recompute(int32_t node, int32_t before,
     ends[i] = sequence.instances(inputs[i])[sequence.before(inputs[i], slot)].end;
   sequence.insert(node, slot);
   if (depth == 0)
-    spare = kSpare * double(graph.bytes[node]);
+    room = kSpare * double(graph.bytes[node]);
   if (depth >= kMaxDepth)
     return true;
   for (size_t i = 0; i < count; ++i) {

@@ -35,6 +35,8 @@ public:
       : random(seed), sequence(graph, graph.size < 4000 ? 4 : 2), graph(graph), costBias(costBias),
         keepsInputs(keepsInputs) {}
 
+  /// Nodes of this cost or more are not computed again.
+  void spare(int64_t cost) { sparedCost = cost; }
   /// One move, within what the journal of `sequence` can undo. False where it came to nothing, or
   /// to more than `mostCost` above that of computing each node once: then it is to be undone.
   bool step(double mostCost);
@@ -66,7 +68,8 @@ private:
   const Graph &graph;
   double costBias;
   bool keepsInputs;
-  double spare = 0; ///< bytes that inputs of this move's recomputations may take meanwhile
+  int64_t sparedCost = std::numeric_limits<int64_t>::max();
+  double room = 0; ///< bytes that inputs of this move's recomputations may take meanwhile
   double mostCost = std::numeric_limits<double>::infinity();
   std::vector<int32_t> neighbourhood; ///< the values that may change; empty: all
   std::vector<char> isNear;

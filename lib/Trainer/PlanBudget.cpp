@@ -5,8 +5,10 @@
 // it can't know is which results will lie over operands that die only now, when
 // gathers are issued behind other launches, and how well it packs. So a plan is
 // packed, and made again with as many bytes more or less as it was counted wrong;
-// where that leads out of the bracket of a plan that fits and one that does not, or
-// no plan was found, the middle is taken.
+// where that leads out of the bracket of a plan that fits and one that does not, the
+// middle is taken. Where that ends without a plan, budgets are halved towards the
+// least that has one: they don't depend on the one that was asked for, so what a
+// refusal names as met is met, and so is all above it.
 //
 // Beside it stands a ladder: elementwise and row kernels run again by a minimum cut,
 // and of the first k layers everything does. Its lowest rung that fits is a plan
@@ -36,6 +38,7 @@ namespace {
 /// Launches up to which the planner of checkpoints is asked.
 constexpr size_t kMostPlanned = 1000;
 constexpr int kRounds = 4;            // budgets that the planner is asked for, at most
+constexpr int kHalvings = 7;          // on the way to the least budget
 constexpr int64_t kCloseEnough = 200; // a bracket of a 200th ends the search
 constexpr int64_t kExact = 1000;      // a plan is counted right to a 1000th of the budget
 
@@ -162,7 +165,11 @@ private:
         repeats[i] = repeats[i] || cheap[i];
       return pack(graph, placeLate(graph, std::move(repeats)));
     };
-    size_t low = 0, high = blocks.size();
+    if (llvm::Error error = packRung(0))
+      return error;
+    if (lastArena <= budget || blocks.empty())
+      return llvm::Error::success();
+    size_t low = 1, high = blocks.size();
     if (llvm::Error error = packRung(high))
       return error;
     if (lastArena > budget) // without the cut, which may hold more at one moment
@@ -181,16 +188,20 @@ private:
 
   llvm::Error search(const JointGraph &graph, const Sequence &everything) {
     int64_t least = asked->floorBytes();
+    Report smallestSoFar = smallest;
     // Budgets for the planner: one that is known to be too large, and one to fit or to have no
     // plan.
     int64_t above = asked->peakBytes(best.module ? everything : smallestSequence);
     int64_t below = least - 1, next = budget;
-    auto effort = Effort::Full;
-    for (int round = 0; round < kRounds && below + 1 < above; ++round) {
+    for (int round = 0; round < kRounds && next > below && below + 1 < above; ++round) {
       if (round > 0 && (above - below) * kCloseEnough < above)
         break;
       next = std::clamp(next, below + 1, above - 1);
-      std::optional<Sequence> sequence = recomputeWithin(graph, *asked, next, effort);
+      std::optional<Sequence> sequence = recomputeWithin(graph, *asked, next);
+      if (!sequence && !best.module) { // a search for a little less may end better
+        next -= next / kCloseEnough;
+        continue;
+      }
       int64_t off = 0; // what the planner counts too much
       if (sequence) {
         off = asked->peakBytes(*sequence);
@@ -199,13 +210,27 @@ private:
         off -= lastArena;
         if (lastArena <= budget && off * kExact <= budget)
           break;
-      } else {
-        effort = Effort::Brief; // what is found now hardly fits, but it tells what would
       }
       (sequence && lastArena > budget ? above : below) = next;
       next = budget + off;
-      if (effort == Effort::Brief || next <= below || next >= above)
+      if (next <= below || next >= above)
         next = below + (above - below) / 2;
+    }
+    if (best.module)
+      return llvm::Error::success();
+    smallest = std::move(smallestSoFar);
+    return halve(graph, least - 1, asked->peakBytes(everything));
+  }
+
+  /// Towards the least budget that has a plan, until one fits.
+  llvm::Error halve(const JointGraph &graph, int64_t below, int64_t above) {
+    for (int count = 0; count < kHalvings && below + 1 < above && !best.module; ++count) {
+      int64_t next = below + (above - below) / 2;
+      std::optional<Sequence> sequence = recomputeWithin(graph, *asked, next);
+      (sequence ? above : below) = next;
+      if (sequence)
+        if (llvm::Error error = pack(graph, *sequence))
+          return error;
     }
     return llvm::Error::success();
   }
@@ -229,8 +254,10 @@ private:
   /// None of the plans that were tried fits.
   llvm::Error refuse() {
     std::string text = llvm::toString(checkBudget(smallest, budget));
-    llvm::raw_string_ostream(text) << "; that is the smallest of " << tried
-                                   << " plans, and none can take less than " << floor.bytes;
+    llvm::raw_string_ostream(text) << "; a budget of " << smallest.arenaBytes
+                                   << " is met, " << tried
+                                   << " plans gave none below, and none can take less than "
+                                   << floor.bytes;
     return llvm::createStringError(text);
   }
 

@@ -90,6 +90,35 @@ TEST(CheckpointMend, FitsTheTightestBudgetOfSmallGraphsAndNoneBelow) {
   EXPECT_LE(dearer, plans / 4);
 }
 
+/// A node costs more than all others together: plans spare it where they can, and where each plan
+/// computes it again they are found as well.
+TEST(CheckpointTight, DearNodesAreSparedWherePlansCan) {
+  std::mt19937 random(23);
+  int32_t spared = 0, taken = 0;
+  for (int32_t trial = 0; trial < 120; ++trial) {
+    Problem problem = small::randomProblem(random, 8);
+    int64_t dear = baseCost(problem) * 16 + 1;
+    problem.nodes[random() % 6].cost = dear;
+    std::vector<int64_t> cheapest = small::cheapestByBudget(problem);
+    auto tightest = std::find_if(cheapest.begin(), cheapest.end(),
+                                 [](int64_t cost) { return cost < small::kNone; });
+    problem.budgetBytes = tightest - cheapest.begin();
+    bool mustTake = *tightest >= 2 * dear;
+    AnnealOptions options;
+    options.moves = 50'000;
+    options.stopAtCost = *tightest;
+    Graph graph(problem);
+    Found found = anneal(graph, everyNodeOnce(problem), options);
+    if (found.computations.empty())
+      found = tightPlan(graph, everyNodeOnce(problem), options, 100'000).found;
+    ASSERT_EQ(judge(problem, found.computations), std::nullopt) << trial;
+    EXPECT_EQ(found.cost >= 2 * dear, mustTake) << trial;
+    ++(mustTake ? taken : spared);
+  }
+  EXPECT_GT(spared, 20);
+  EXPECT_GT(taken, 5);
+}
+
 // From every node once, and from the plan of the search backwards.
 TEST(CheckpointMend, CoolingsThatAreMendedAreNoDearerThanTheSearchBackwards) {
   std::mt19937 random(11);

@@ -109,13 +109,10 @@ private:
   std::vector<int64_t> launchOf; ///< by node; -1: bytes that are there while the next one runs
 };
 
-/// How long the planner of checkpoints looks: Briefly, a third as long.
-enum class Effort { Full, Brief };
-
 /// The cheapest sequence that the planner of checkpoints finds within `budgetBytes`, or nothing.
 /// Backward's launches are never in it twice.
 std::optional<Sequence> recomputeWithin(const JointGraph &graph, const CheckpointProblem &asked,
-                                        int64_t budgetBytes, Effort effort = Effort::Full);
+                                        int64_t budgetBytes);
 
 /// The recomputed launches of a sequence, together.
 struct RecomputeCost {

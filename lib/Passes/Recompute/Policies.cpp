@@ -107,7 +107,7 @@ Sequence placeLate(const JointGraph &graph, std::vector<bool> repeats) {
 }
 
 std::optional<Sequence> recomputeWithin(const JointGraph &graph, const CheckpointProblem &asked,
-                                        int64_t budgetBytes, Effort effort) {
+                                        int64_t budgetBytes) {
   namespace cp = planning::checkpoint;
   cp::Problem problem = asked.problem;
   problem.budgetBytes = budgetBytes - asked.fixedBytes;
@@ -115,8 +115,6 @@ std::optional<Sequence> recomputeWithin(const JointGraph &graph, const Checkpoin
     return std::nullopt;
   cp::Options options; // how good a plan is, no one reads
   options.moves = std::clamp<int64_t>(kMoveWork / problem.nodes.size(), kFewestMoves, kMostMoves);
-  if (effort == Effort::Brief)
-    options.moves /= 3;
   options.branches = 0;
   options.reachSteps = 100'000;
   cp::Plan plan = cp::plan(problem, options);
