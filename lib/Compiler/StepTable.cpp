@@ -56,7 +56,8 @@ public:
     config = *found;
     auto arenas = module.getOps<ir::ArenaOp>();
     if (arenas.empty())
-      return module.emitError("expects a module at level arena: run zero-plan-arena first");
+      return emitError(module.getLoc(),
+                       "expects a module at level arena: run zero-plan-arena first");
     program.ranks = config.ranks;
     program.stage = config.stage;
     program.microSteps = config.microSteps;

@@ -59,15 +59,15 @@ public:
     if (reduceEvery != "step" && reduceEvery != "micro-step")
       problem = "expects reduce-every to be one of step, micro-step, got '" + reduceEvery + "'";
     if (!problem.empty()) {
-      module.emitError(problem);
+      emitError(module.getLoc(), problem);
       return signalPassFailure();
     }
     Attribute before = module->getAttr(ir::Config::kAttrName);
     config.set(module);
     Attribute after = module->getAttr(ir::Config::kAttrName);
     if (before && before != after) {
-      module.emitError() << "expects a module without zero.config, or with " << after << ", got "
-                         << before;
+      emitError(module.getLoc()) << "expects a module without zero.config, or with " << after
+                                 << ", got " << before;
       return signalPassFailure();
     }
   }

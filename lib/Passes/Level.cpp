@@ -39,8 +39,8 @@ Level levelOf(ModuleOp module) {
 LogicalResult expectLevel(ModuleOp module, Level level) {
   if (levelOf(module) == level)
     return success();
-  return module.emitError() << "expects a module at level " << nameOf(level)
-                            << ", got one at level " << nameOf(levelOf(module));
+  return emitError(module.getLoc()) << "expects a module at level " << nameOf(level)
+                                    << ", got one at level " << nameOf(levelOf(module));
 }
 
 static constexpr StringLiteral kNames[] = {"graph",     "joint", "launches", "sharded",

@@ -38,7 +38,7 @@ public:
   void runOnOperation() override {
     std::optional<Level> target = parseLevel(until);
     if (!target) {
-      getOperation().emitError()
+      emitError(getOperation().getLoc())
           << "expects until=graph|joint|launches|sharded|scheduled|arena|llvm, "
              "got until="
           << until;
@@ -46,8 +46,9 @@ public:
     }
     Level level = levelOf(getOperation());
     if (level > *target) {
-      getOperation().emitError() << "expects a module at or before level " << nameOf(*target)
-                                 << ", got one at level " << nameOf(level);
+      emitError(getOperation().getLoc())
+          << "expects a module at or before level " << nameOf(*target) << ", got one at level "
+          << nameOf(level);
       return signalPassFailure();
     }
     // Text of a later level may have been edited by hand: it is held against the laws first.

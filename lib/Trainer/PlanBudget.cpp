@@ -254,10 +254,9 @@ private:
   /// None of the plans that were tried fits.
   llvm::Error refuse() {
     std::string text = llvm::toString(checkBudget(smallest, budget));
-    llvm::raw_string_ostream(text) << "; a budget of " << smallest.arenaBytes
-                                   << " is met, " << tried
-                                   << " plans gave none below, and none can take less than "
-                                   << floor.bytes;
+    llvm::raw_string_ostream(text)
+        << "; a budget of " << smallest.arenaBytes << " is met, " << tried
+        << " plans gave none below, and none can take less than " << floor.bytes;
     return llvm::createStringError(text);
   }
 

@@ -263,7 +263,7 @@ private:
     if (failed(config))
       return failure();
     if (!llvm::is_contained({"auto", "f32", "bf16", "f16"}, gradType))
-      return getOperation().emitError()
+      return emitError(getOperation().getLoc())
              << "expects grad-type to be one of auto, f32, bf16, f16, got '" << gradType << "'";
     bool wide = gradType == "f32" || (gradType == "auto" && config->microSteps > 1);
     bool isShort = gradType == "bf16" || gradType == "f16", found = false;
@@ -285,8 +285,9 @@ private:
         c.gradient = convertAtSource(c.gradient, f32);
     }
     if (isShort && !found)
-      return getOperation().emitError() << "expects a trained parameter of " << asked
-                                        << " where gradients are to be " << asked << ", got none";
+      return emitError(getOperation().getLoc())
+             << "expects a trained parameter of " << asked << " where gradients are to be " << asked
+             << ", got none";
     return success();
   }
 
@@ -341,7 +342,8 @@ private:
     for (const Contribution &c : contributions)
       used.insert(c.param.getAttr());
     if (used.empty())
-      return getOperation().emitError(
+      return emitError(
+          getOperation().getLoc(),
           "expects at least one trainable parameter on which the loss depends, got none");
     for (auto param : getOperation().getOps<nn::ParamOp>())
       if (param.getTrainable() && !used.contains(param.getSymNameAttr()))

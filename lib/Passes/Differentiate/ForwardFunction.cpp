@@ -25,7 +25,7 @@ FailureOr<func::FuncOp> findForward(ModuleOp module) {
     forward = function;
   }
   if (!forward)
-    return module.emitError("expects a forward function that returns the loss, got none");
+    return emitError(module.getLoc(), "expects a forward function that returns the loss, got none");
   if (forward.getNumResults() != 1)
     return forward.emitError() << "expects one result, the scalar loss, got "
                                << forward.getNumResults();

@@ -286,10 +286,10 @@ private:
     else if (type == "f16")
       element = builder.getF16Type();
     else if (type != "f32")
-      return getOperation().emitError()
+      return emitError(getOperation().getLoc())
              << "expects type to be one of f32, bf16, f16, got '" << type << "'";
     if (!element && !keepF32.empty())
-      return getOperation().emitError()
+      return emitError(getOperation().getLoc())
              << "expects keep-f32 only with type bf16 or f16, got '" << keepF32 << "'";
     SmallVector<StringRef> patterns;
     StringRef(keepF32).split(patterns, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -301,7 +301,7 @@ private:
           found = true;
         }
       if (!found)
-        return getOperation().emitError()
+        return emitError(getOperation().getLoc())
                << "expects keep-f32 patterns that match a parameter, got '" << pattern.trim()
                << "'";
     }

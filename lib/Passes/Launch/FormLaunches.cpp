@@ -123,7 +123,7 @@ public:
     ModuleOp module = getOperation();
     auto joint = module.lookupSymbol<func::FuncOp>(kJointName);
     if (!joint) {
-      module.emitError("expects a differentiated graph: run nn-autodiff first");
+      emitError(module.getLoc(), "expects a differentiated graph: run nn-autodiff first");
       return signalPassFailure();
     }
     auto eval = module.lookupSymbol<func::FuncOp>(kEvalName);

@@ -36,7 +36,7 @@ public:
 
   void runOnOperation() override {
     if (target != "cpu") {
-      getOperation().emitError() << "expects target=cpu, got target=" << target;
+      emitError(getOperation().getLoc()) << "expects target=cpu, got target=" << target;
       return signalPassFailure();
     }
     std::map<StringRef, Variants> variants = collectVariants();

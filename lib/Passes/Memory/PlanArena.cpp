@@ -48,7 +48,7 @@ public:
     ModuleIndex index(module);
     int64_t persistent = placeCells(index, placeStates(index, config->ranks));
     if (persistent < 0) {
-      module.emitError("expects model states of at most 2^60 bytes a rank");
+      emitError(module.getLoc(), "expects model states of at most 2^60 bytes a rank");
       return signalPassFailure();
     }
     int64_t bytes = persistent, bound = persistent;

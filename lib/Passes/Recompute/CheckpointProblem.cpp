@@ -116,7 +116,7 @@ CheckpointProblem::CheckpointProblem(const JointGraph &graph) : problem(graph.pr
 FailureOr<CheckpointProblem> CheckpointProblem::ofArena(ModuleOp kept, const JointGraph &graph) {
   auto arenas = kept.getOps<ir::ArenaOp>();
   if (arenas.empty())
-    return kept.emitError("expects a module at level arena: run zero-plan-arena first");
+    return emitError(kept.getLoc(), "expects a module at level arena: run zero-plan-arena first");
   std::optional<ir::Config> config = ir::Config::get(kept);
   if (!config)
     return failure();

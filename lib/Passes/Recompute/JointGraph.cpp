@@ -48,7 +48,8 @@ FailureOr<JointGraph> JointGraph::read(ModuleOp module) {
   if (joint && joint.getBody().hasOneBlock())
     end = dyn_cast<nn::ReturnOp>(joint.front().getTerminator());
   if (!end || joint.getNumArguments() == 0)
-    return module.emitError("expects a joint graph of launches: run zero-form-launches first");
+    return emitError(module.getLoc(),
+                     "expects a joint graph of launches: run zero-form-launches first");
   SymbolTable symbols(module);
   JointGraph graph;
   llvm::DenseMap<Value, int64_t> former; // root → launch

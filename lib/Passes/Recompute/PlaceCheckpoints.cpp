@@ -27,15 +27,16 @@ public:
     ModuleOp module = getOperation();
     std::optional<RecomputePolicy> policy = parseRecomputePolicy(recompute);
     if (!policy) {
-      module.emitError() << "expects recompute=none|every-block|min-cut|budget, got recompute="
-                         << recompute;
+      emitError(module.getLoc())
+          << "expects recompute=none|every-block|min-cut|budget, got recompute=" << recompute;
       return signalPassFailure();
     }
     bool bounded = policy == RecomputePolicy::Budget;
     if (memoryBudget < 0 || bounded != (memoryBudget > 0)) {
-      module.emitError() << (bounded ? "expects memory-budget of at least 1 with recompute=budget"
-                                     : "expects memory-budget only with recompute=budget")
-                         << ", got " << memoryBudget.getValue();
+      emitError(module.getLoc())
+          << (bounded ? "expects memory-budget of at least 1 with recompute=budget"
+                      : "expects memory-budget only with recompute=budget")
+          << ", got " << memoryBudget.getValue();
       return signalPassFailure();
     }
     if (failed(expectLevel(module, Level::Launches)))
@@ -56,7 +57,7 @@ private:
     namespace cp = planning::checkpoint;
     cp::Problem problem = graph.problem(memoryBudget);
     cp::Floor floor = cp::floorOf(problem);
-    InFlightDiagnostic error = getOperation().emitError();
+    InFlightDiagnostic error = emitError(getOperation().getLoc());
     if (memoryBudget < floor.bytes)
       return std::move(error << "expects memory-budget of at least " << floor.bytes
                              << ", which the operands and results of launch @"

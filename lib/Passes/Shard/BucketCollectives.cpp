@@ -26,8 +26,8 @@ public:
 
   void runOnOperation() override {
     if (holdBytes < kHoldAll) {
-      getOperation().emitError() << "expects hold-bytes of at least 0, or -1 for any number, got "
-                                 << holdBytes.getValue();
+      emitError(getOperation().getLoc())
+          << "expects hold-bytes of at least 0, or -1 for any number, got " << holdBytes.getValue();
       return signalPassFailure();
     }
     if (failed(expectLevel(getOperation(), Level::Sharded)))
@@ -42,10 +42,10 @@ private:
     SmallVector<SlotRequest> requests = collectSlots(sharded);
     planning::buckets::Problem problem = makeProblem(requests, sharded.config);
     if (auto fault = planning::buckets::check(problem))
-      return getOperation().emitError(*fault);
+      return emitError(getOperation().getLoc(), *fault);
     planning::buckets::Plan plan = planning::buckets::plan(problem);
     if (auto fault = planning::buckets::verify(problem, plan))
-      return getOperation().emitError() << "the planner of buckets went wrong: " << *fault;
+      return emitError(getOperation().getLoc()) << "the planner of buckets went wrong: " << *fault;
 
     SmallVector<Contribution> contributions = takeContributions(sharded);
     replaceBuckets(sharded, plan, requests);

@@ -39,8 +39,9 @@ public:
     if (failed(checkJoint()) || failed(checkNames()) || failed(checkCount()))
       return failure();
     SmallVector<SlotRequest> requests = collectParameters();
-    if (failed(requests.empty() ? module.emitError("expects a model with parameters, got none")
-                                : checkParameters(requests)))
+    if (failed(requests.empty()
+                   ? emitError(module.getLoc(), "expects a model with parameters, got none")
+                   : checkParameters(requests)))
       return failure();
     makeBuckets(requests);
     makeCells();
@@ -58,7 +59,8 @@ private:
     if (joint.getNumArguments() == 0 || joint.getArgumentTypes().back() != seed)
       return joint.emitError() << "expects the seed, " << seed << ", as last argument of @joint";
     if (end.getGradients().empty())
-      return module.emitError("the model has no trainable parameter that the loss depends on");
+      return emitError(module.getLoc(),
+                       "the model has no trainable parameter that the loss depends on");
     return success();
   }
 
@@ -172,7 +174,7 @@ private:
         return end.emitOpError() << "expects gradients of one type for " << param << ", got "
                                  << type << " and " << gradient.getType();
     if (auto problem = planning::buckets::check(makeProblem(requests, config)))
-      return module.emitError(*problem);
+      return emitError(module.getLoc(), *problem);
     return success();
   }
 

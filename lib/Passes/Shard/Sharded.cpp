@@ -40,7 +40,7 @@ FailureOr<Sharded> Sharded::read(ModuleOp module) {
       sharded.eval = segment;
   }
   if (!sharded.microStep || !sharded.update)
-    return module.emitError("expects segments @micro_step and @update"), failure();
+    return emitError(module.getLoc(), "expects segments @micro_step and @update"), failure();
   for (auto param : module.getOps<nn::ParamOp>())
     sharded.params[FlatSymbolRefAttr::get(param.getSymNameAttr())] = param;
   sharded.readBuckets();
@@ -81,19 +81,20 @@ void Sharded::setSharded(ArrayRef<ir::StateKind> kinds, bool value) {
 LogicalResult reachStage(ModuleOp module, int64_t stage) {
   Level level = levelOf(module);
   if (level != Level::Launches && level != Level::Sharded)
-    return module.emitError() << "expects a module at level launches or sharded, got one at level "
-                              << nameOf(level);
+    return emitError(module.getLoc())
+           << "expects a module at level launches or sharded, got one at level " << nameOf(level);
   if (level == Level::Launches && failed(replicate(module)))
     return failure();
   FailureOr<Sharded> sharded = Sharded::read(module);
   if (failed(sharded))
     return failure();
   if (sharded->stage > stage)
-    return module.emitError() << "expects a module of stage " << stage << " or below, got stage "
-                              << sharded->stage;
+    return emitError(module.getLoc())
+           << "expects a module of stage " << stage << " or below, got stage " << sharded->stage;
   if (stage == 3 && sharded->config.reduceEveryStep)
-    return module.emitError("expects gradients to be reduced every micro-step at stage 3, got "
-                            "reduce-every=step");
+    return emitError(module.getLoc(),
+                     "expects gradients to be reduced every micro-step at stage 3, got "
+                     "reduce-every=step");
 
   using Step = LogicalResult (*)(Sharded &);
   constexpr Step steps[] = {shardOptimizer, shardGradients, shardParameters};
