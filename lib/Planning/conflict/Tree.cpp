@@ -89,8 +89,10 @@ RunResult searchPart(Context &c, int64_t depth, int begin, int end) {
     copy(c, s, next);
     if (place(c, next, item)) {
       RunResult result = searchBelow(c, depth + 1, begin, end);
-      if (result != RunResult::Failed)
+      if (result != RunResult::Failed) {
+        c.trailSize = trailBegin; // packed: a part beside it that fails says nothing of these
         return result;
+      }
     }
     if (!putOff(c, s, item))
       break;
