@@ -157,8 +157,6 @@ bool ExactDescent::reach(int64_t capacity, int64_t bound, Incumbent &best, int64
 void ExactDescent::descend(Incumbent &best, int64_t &proved, int64_t work,
                            const std::function<bool()> &stop) {
   int64_t end = stepCount + work;
-  std::unique_ptr<ConflictSearch> lowest; // at `proved`; kept from round to round
-  int64_t lowestCapacity = -1;
   auto settled = [&] { return best.height <= proved || stepCount >= end || stop(); };
   // One capacity; true where the packing is lower now.
   auto attempt = [&](ConflictSearch *at, int64_t capacity, int64_t budget) {
@@ -167,6 +165,10 @@ void ExactDescent::descend(Incumbent &best, int64_t &proved, int64_t work,
       proved = std::min(std::max(proved, capacity / unit * unit + unit), best.height);
     return verdict == Verdict::Packed;
   };
+  // A packing at the bound may take longer than any turn below; lower ones than the best come
+  // sooner.
+  if (lowest && lowestCapacity == proved)
+    attempt(lowest.get(), lowestCapacity, work / 3);
   for (int64_t budget = std::max<int64_t>(work / 32, 1); !settled(); budget *= 2) {
     if (lowestCapacity != proved) {
       lowestCapacity = proved;

@@ -24,7 +24,7 @@ public:
 
   /// Looks for the lowest packing between `proved` and the best, by halving with budgets that
   /// double, until both meet or the work is spent. `proved` rises to the least height not ruled
-  /// out.
+  /// out. Called again, it goes on with the search at `proved`, for a third of the work.
   void descend(Incumbent &best, int64_t &proved, int64_t work, const std::function<bool()> &stop);
 
   int64_t steps() const { return stepCount; }
@@ -43,6 +43,8 @@ private:
   int64_t unit = 1, pinnedTop = 0;
   bool usable = false;
   int64_t stepCount = 0;
+  std::unique_ptr<ConflictSearch> lowest; // at `proved`; kept from round to round
+  int64_t lowestCapacity = -1;
 };
 
 } // namespace zero::planning::arena

@@ -242,8 +242,8 @@ void Portfolio::attempt(HoleTree &tree, std::span<const Placed> core, const Orde
   tree.clear(); // before the next order needs room for its keys
 }
 
-void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int64_t goal,
-                       int64_t work, const std::function<bool()> &stop) {
+size_t Portfolio::runAll(std::span<const Recipe> recipes, Incumbent &best, int64_t goal,
+                         int64_t work, const std::function<bool()> &stop) {
   // Members run together under the limit that holds when they start. They are judged in their
   // order, and one whose limit has changed meanwhile runs again: the packing, and the steps
   // counted, are those of one thread.
@@ -255,7 +255,8 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
   auto isOver = [&] {
     return !best.offsets.empty() && (best.height <= goal || stepCount > work || stop());
   };
-  for (size_t next = 0; next < recipes.size() && !isOver();) {
+  size_t next = 0;
+  while (next < recipes.size() && !isOver()) {
     size_t together = best.offsets.empty() ? 1 : std::min(trees.size(), recipes.size() - next);
     int64_t limit = best.height - 1;
     for (size_t k = 0; k < together; ++k)
@@ -276,7 +277,7 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
       helper.join();
     for (size_t k = 0; k < together; ++k, ++next) {
       if (k > 0 && isOver())
-        return;
+        return next;
       Member &member = members[k];
       if (best.height - 1 != limit)
         attempt(*trees[0], {}, member.order, recipes[next].fit, best.height - 1, member.attempt);
@@ -291,6 +292,7 @@ void Portfolio::runAll(const std::vector<Recipe> &recipes, Incumbent &best, int6
         bestOrder.swap(member.order);
     }
   }
+  return next;
 }
 
 std::vector<Portfolio::Recipe> Portfolio::furtherRecipes(bool mirrored) {
@@ -340,27 +342,36 @@ void Portfolio::runFirst(Incumbent &best, int64_t goal, int64_t work,
   first.insert(first.begin() + 1, bestFit);
 
   // The promise to stay below best fit by size holds however little work is granted.
-  runAll({first[0]}, best, goal, work, stop);
+  runAll({&first[0], 1}, best, goal, work, stop);
   if (best.height > goal)
-    runAll({bestFit}, best, goal, std::numeric_limits<int64_t>::max(), [] { return false; });
+    runAll({&bestFit, 1}, best, goal, std::numeric_limits<int64_t>::max(), [] { return false; });
   first.erase(first.begin(), first.begin() + 2);
   runAll(first, best, goal, work, stop);
 }
 
 void Portfolio::runFurther(Incumbent &best, int64_t goal, int64_t work,
                            const std::function<bool()> &stop) {
-  runAll(furtherRecipes(/*mirrored=*/false), best, goal, work, stop);
+  runRest(/*mirrored=*/false, best, goal, work, stop);
+}
+
+void Portfolio::runRest(bool mirrored, Incumbent &best, int64_t goal, int64_t work,
+                        const std::function<bool()> &stop) {
+  const std::vector<Recipe> recipes = furtherRecipes(mirrored);
+  size_t &run = furtherRun[mirrored];
+  run += runAll(std::span(recipes).subspan(run), best, goal, work, stop);
 }
 
 void Portfolio::improve(Incumbent &best, int64_t goal, int64_t work, int64_t iterations,
                         const std::function<bool()> &stop) {
   auto done = [&] { return best.height <= goal || stepCount > work || stop(); };
-  runAll(furtherRecipes(/*mirrored=*/true), best, goal, work, stop);
+  runRest(/*mirrored=*/true, best, goal, work, stop);
   if (done())
     return;
-  bestOrder = makeOrder(bestRecipe);
-  Order order = bestOrder;
-  for (int64_t i = 0, sinceBest = 0; i < iterations && !done(); ++i) {
+  if (bestOrder.empty()) // the best one comes from no jittered order
+    repaired = bestOrder = makeOrder(bestRecipe);
+  Order &order = repaired;
+  for (; iteration < iterations && !done(); ++iteration) {
+    const int64_t i = iteration;
     if (i % 8 == 0) {
       int64_t jitter = int64_t(4) << (i / 8 % 4 * 2);
       std::vector<Recipe> recipes;

@@ -33,7 +33,7 @@ public:
   /// is true. Best fit is left out only if the goal was reached before it.
   void runFirst(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
 
-  /// The other orders.
+  /// The other orders. Called again, it goes on with those that have not had their turn.
   void runFurther(Incumbent &best, int64_t goal, int64_t work, const std::function<bool()> &stop);
 
   /// Places all others around `core`, which holds no pinned ones, by size or by classes of it. The
@@ -44,7 +44,8 @@ public:
   /// Of work that is done elsewhere.
   void addSteps(int64_t steps) { stepCount += steps; }
 
-  /// Random variants of the orders, and repairs of the best one, in turns.
+  /// Random variants of the orders, and repairs of the best one, in turns; `iterations` counts
+  /// those of all calls.
   void improve(Incumbent &best, int64_t goal, int64_t work, int64_t iterations,
                const std::function<bool()> &stop);
 
@@ -78,8 +79,11 @@ private:
   Order makeOrder(const Recipe &recipe);
   void attempt(HoleTree &tree, std::span<const Placed> core, const Order &order, HoleTree::Fit fit,
                int64_t limit, Attempt &result) const;
-  void runAll(const std::vector<Recipe> &recipes, Incumbent &best, int64_t goal, int64_t work,
-              const std::function<bool()> &stop);
+  /// How many of them had their turn.
+  size_t runAll(std::span<const Recipe> recipes, Incumbent &best, int64_t goal, int64_t work,
+                const std::function<bool()> &stop);
+  void runRest(bool mirrored, Incumbent &best, int64_t goal, int64_t work,
+               const std::function<bool()> &stop);
 
   const Problem &problem;
   const Timeline &timeline;
@@ -92,8 +96,10 @@ private:
   std::vector<int64_t> peakLoads;  // filled on demand
   std::vector<std::unique_ptr<HoleTree>> trees; // one a thread
   Attempt scratch;
-  Order bestOrder;
+  Order bestOrder, repaired;
   Recipe bestRecipe = {};
+  std::array<size_t, 2> furtherRun = {}; // of furtherRecipes, not mirrored, and mirrored
+  int64_t iteration = 0, sinceBest = 0;  // of `improve`
   std::mt19937_64 random{1};
   int64_t stepCount = 0;
 };

@@ -213,4 +213,52 @@ TEST(ArenaExact, StopEndsTheSearchWithAPlan) {
   EXPECT_EQ(plan.status, Status::Feasible);
 }
 
+/// The default's plan, and that of endless work that is stopped after asking as often. `stop` is
+/// asked at each restart and each step of a beam, so that both have looked for as long.
+std::pair<Plan, Plan> planWithDefaultAndEndlessWork(const Problem &problem) {
+  int64_t asked = 0;
+  Options options;
+  options.stop = [&] { return ++asked, false; };
+  Plan standard = plan(problem, options);
+  EXPECT_EQ(plan(problem).offsets, standard.offsets); // asking changes nothing
+  int64_t left = asked;
+  options.stop = [&] { return --left < 0; };
+  options.work = options.iterations = INT64_MAX / 4;
+  Plan endless = plan(problem, options);
+  EXPECT_EQ(verify(problem, endless), std::nullopt);
+  EXPECT_LE(left, 0) << "proved too soon to tell";
+  return {std::move(standard), std::move(endless)};
+}
+
+TEST(ArenaExact, EndlessWorkIsNotAllSpentAtTheBound) {
+  // J has no packing near its bound that is found soon.
+  auto [standard, endless] = planWithDefaultAndEndlessWork(instance("J.1048576"));
+  EXPECT_LE(standard.heightBytes, 1048576);
+  EXPECT_LE(endless.heightBytes, standard.heightBytes);
+}
+
+TEST(ArenaExact, EndlessWorkIsSharedBySpaces) {
+  Problem problem = instance("J.1048576");
+  const std::vector<Buffer> copies = problem.buffers;
+  for (Buffer buffer : copies) {
+    buffer.id += 100'000;
+    buffer.space = 1;
+    problem.buffers.push_back(buffer);
+  }
+  auto [standard, endless] = planWithDefaultAndEndlessWork(problem);
+  ASSERT_EQ(endless.spaces.size(), 2u);
+  for (size_t k : {0, 1})
+    EXPECT_LE(endless.spaces[k].heightBytes, standard.spaces[k].heightBytes) << k;
+}
+
+TEST(ArenaExact, FurtherRoundsGoOnFromTheFirst) {
+  Problem problem = instance("J.1048576");
+  Plan first = plan(problem);
+  Options options;
+  options.work *= 3;
+  Plan further = plan(problem, options);
+  EXPECT_EQ(verify(problem, further), std::nullopt);
+  EXPECT_LE(further.heightBytes, first.heightBytes);
+}
+
 } // namespace

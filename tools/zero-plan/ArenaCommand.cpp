@@ -37,7 +37,8 @@ cl::opt<std::string>
 cl::opt<std::string>
     seconds("seconds", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("number"),
             cl::desc("Search until the plan is proved lowest or this time is over, and not for a "
-                     "fixed number of steps; the plan then depends on the machine's speed"));
+                     "fixed number of steps; the plan then depends on the machine's speed. The "
+                     "first steps are those without it: the plan is no higher, given the time"));
 cl::opt<std::string>
     threads("threads", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("number"),
             cl::desc("Orders tried at once; the plan is the same for any number (default: 1)"));

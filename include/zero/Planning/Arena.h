@@ -130,7 +130,10 @@ struct Options {
   /// Steps over taken bytes before the search stops (some 60 to 100 million a second; a state
   /// of the exact search counts as so many as take its time). The first order and best fit by
   /// size go on to their end, so that there is always a plan; past 120 million steps of its
-  /// own an order looks near the top only.
+  /// own an order looks near the top only. More than the default is spent in rounds: the first
+  /// is what the default does, each further one goes on from its packing, up to twice as many
+  /// steps. So more work never gives a higher plan than the default, and what is stopped after
+  /// as long gives none either. Within a capacity all of it is one round, if there is one space.
   int64_t work = 100'000'000;
   /// Orders of the portfolio that are tried at once. The plan does not depend on it.
   int64_t threads = 1;
