@@ -17,8 +17,8 @@
 namespace zero::planning::arena {
 namespace {
 
-std::string describe(const Buffer &buffer) {
-  std::string text = "buffer " + std::to_string(buffer.id);
+std::string describe(const Problem &problem, const Buffer &buffer) {
+  std::string text = "buffer " + problem.idText(buffer.id);
   return buffer.name.empty() ? text : text + " ('" + *buffer.name + "')";
 }
 
@@ -113,8 +113,9 @@ std::optional<std::string> findOverlap(const Problem &problem, const std::vector
     }
     if (other != alive.end()) {
       const Buffer &mate = problem.buffers[other->second];
-      found = describe(mate) + " at " + bytes(other->first, other->first + mate.sizeBytes) +
-              " and " + describe(buffer) + " at " + bytes(begin, end) + " overlap at time " +
+      found = describe(problem, mate) + " at " +
+              bytes(other->first, other->first + mate.sizeBytes) + " and " +
+              describe(problem, buffer) + " at " + bytes(begin, end) + " overlap at time " +
               time(at);
       return false;
     }
@@ -140,8 +141,8 @@ Status statusOf(const Plan &plan, std::optional<int64_t> capacityBytes) {
   return plan.heightBytes == plan.provedBytes ? Status::Optimal : Status::Feasible;
 }
 
-std::optional<std::string> checkOne(const Buffer &buffer) {
-  auto who = [&] { return describe(buffer) + ": "; };
+std::optional<std::string> checkOne(const Problem &problem, const Buffer &buffer) {
+  auto who = [&] { return describe(problem, buffer) + ": "; };
   if (buffer.lower >= buffer.upper)
     return who() + "expects lower below upper, got [" + time(buffer.lower) + ", " +
            time(buffer.upper) + ")";
@@ -179,7 +180,7 @@ std::optional<std::string> checkOne(const Buffer &buffer) {
 std::optional<std::string> idsFirst(const Problem &problem, size_t count,
                                     std::optional<std::string> message) {
   if (auto repeated = findRepeatedId(std::span(problem.buffers).first(count)))
-    return describe(problem.buffers[repeated->again]) +
+    return describe(problem, problem.buffers[repeated->again]) +
            ": expects an id of its own, and another buffer has it too";
   return message;
 }
@@ -190,7 +191,7 @@ std::optional<std::string> check(const Problem &problem) {
   const std::vector<Buffer> &buffers = problem.buffers;
   if (!isPlain(problem)) {
     for (size_t i = 0; i < buffers.size(); ++i)
-      if (auto message = checkOne(buffers[i]))
+      if (auto message = checkOne(problem, buffers[i]))
         return idsFirst(problem, i, message);
     if (auto message = idsFirst(problem, buffers.size(), std::nullopt))
       return message;
@@ -210,13 +211,14 @@ std::optional<std::string> check(const Problem &problem) {
   int64_t fixedTop = 0;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Buffer &buffer = buffers[i];
-    if (auto message = checkOne(buffer))
+    if (auto message = checkOne(problem, buffer))
       return idsFirst(problem, i, message);
     int64_t top = 0, offset = buffer.fixedOffset.value_or(0);
     if (__builtin_add_overflow(offset, buffer.sizeBytes, &top) || top > kMaxTotalBytes)
       return idsFirst(problem, i + 1,
-                      describe(buffer) + ": expects to end at " + std::to_string(kMaxTotalBytes) +
-                          " or below, got offset " + std::to_string(offset));
+                      describe(problem, buffer) + ": expects to end at " +
+                          std::to_string(kMaxTotalBytes) + " or below, got offset " +
+                          std::to_string(offset));
     if (!buffer.fixedOffset)
       continue;
     fixedTop = std::max(fixedTop, top);
@@ -230,7 +232,7 @@ std::optional<std::string> check(const Problem &problem) {
   for (const Buffer &buffer : buffers) {
     total += buffer.sizeBytes + buffer.alignmentBytes;
     if (total > kMaxTotalBytes)
-      return describe(buffer) + ": expects all buffers to take at most " +
+      return describe(problem, buffer) + ": expects all buffers to take at most " +
              std::to_string(kMaxTotalBytes) + " bytes side by side, and this one with " +
              std::to_string(buffer.sizeBytes) + " bytes goes beyond";
   }
@@ -277,19 +279,19 @@ std::optional<std::string> verifyLinks(const Problem &problem,
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
     if (offsets[i] % buffer.alignmentBytes != 0)
-      return describe(buffer) + ": expects an offset that is a multiple of " +
+      return describe(problem, buffer) + ": expects an offset that is a multiple of " +
              std::to_string(buffer.alignmentBytes) + ", got " + std::to_string(offsets[i]);
     if (buffer.sharesWith && offsets[i] != offsets[rowOfId.at(*buffer.sharesWith)])
-      return describe(buffer) + ": expects the offset of buffer " +
-             std::to_string(*buffer.sharesWith) + " in its group, got " +
+      return describe(problem, buffer) + ": expects the offset of buffer " +
+             problem.idText(*buffer.sharesWith) + " in its group, got " +
              std::to_string(offsets[i]);
     if (!buffer.adjacentTo)
       continue;
     size_t before = rowOfId.at(*buffer.adjacentTo);
     if (int64_t room = 0; __builtin_sub_overflow(offsets[i], offsets[before], &room) ||
                           room < problem.buffers[before].sizeBytes)
-      return describe(buffer) + ": expects an offset behind buffer " +
-             std::to_string(*buffer.adjacentTo) + " in its group, got " +
+      return describe(problem, buffer) + ": expects an offset behind buffer " +
+             problem.idText(*buffer.adjacentTo) + " in its group, got " +
              std::to_string(offsets[i]);
   }
   return std::nullopt;
@@ -313,7 +315,7 @@ std::optional<std::string> verifyBlocks(const Problem &problem, const Plan &plan
       int64_t offset = plan.offsets[blocks.buffers[i]];
       const Buffer &buffer = problem.buffers[blocks.buffers[i]];
       if (__builtin_sub_overflow(offset, blocks.inBlock[i], &offset) || offset < 0)
-        return describe(buffer) + ": expects an offset of at least " +
+        return describe(problem, buffer) + ": expects an offset of at least " +
                std::to_string(blocks.inBlock[i]) + " in its group, got " +
                std::to_string(plan.offsets[blocks.buffers[i]]);
       int64_t &block = part.offsets[blocks.blockOf[i]];
@@ -323,7 +325,7 @@ std::optional<std::string> verifyBlocks(const Problem &problem, const Plan &plan
     for (size_t i = 0; i < blocks.buffers.size(); ++i) {
       int64_t expected = part.offsets[blocks.blockOf[i]] + blocks.inBlock[i];
       if (plan.offsets[blocks.buffers[i]] != expected)
-        return describe(problem.buffers[blocks.buffers[i]]) + ": expects offset " +
+        return describe(problem, problem.buffers[blocks.buffers[i]]) + ": expects offset " +
                std::to_string(expected) + " in its group, got " +
                std::to_string(plan.offsets[blocks.buffers[i]]);
     }
@@ -372,7 +374,7 @@ std::optional<std::string> verify(const Problem &problem, const Plan &plan) {
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
     int64_t offset = plan.offsets[i], top = 0;
-    auto who = [&] { return describe(buffer) + ": "; };
+    auto who = [&] { return describe(problem, buffer) + ": "; };
     if (offset < 0)
       return who() + "expects an offset of at least 0, got " + std::to_string(offset);
     if (offset % buffer.alignmentBytes != 0)

@@ -5,7 +5,8 @@
 // (colliding fixed offsets, sums) is asked of `check`.
 //
 // Files may have millions of rows: nothing is kept of one but its buffer. Tables
-// from ids to lines are made where there is something to complain about.
+// from ids to lines are made where there is something to complain about, and where
+// an id is no number: then the file is read again, and row i has the id i.
 //
 //===----------------------------------------------------------------------===//
 #include "zero/Planning/ArenaCsv.h"
@@ -45,6 +46,22 @@ constexpr std::array<std::string_view, ColumnCount> kNames = {
 /// `0,0,1,1` and the end of its line: no row with a buffer is shorter.
 constexpr size_t kLeastRow = 8;
 
+/// An id that is no number. Numbers out of range stay faults, and so does what other readers of CSV
+/// take for quotes.
+bool isName(std::string_view text) {
+  std::string_view digits = text.substr(text.starts_with('-') || text.starts_with('+'));
+  return digits.find_first_not_of("0123456789") != std::string_view::npos &&
+         text.find_first_of("\"'") == std::string_view::npos;
+}
+
+/// `01` is `1`, as where all ids are numbers.
+std::string idTextOf(std::string_view text) {
+  if (isName(text))
+    return std::string(text);
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  return text.empty() ? "0" : std::string(text);
+}
+
 class Reader {
 public:
   explicit Reader(std::string_view text) : text(text) {}
@@ -57,6 +74,10 @@ private:
   }
   bool readHeader(const Cell &line);
   bool readRow(const Cell &line);
+  bool readRows();
+  bool readId(const Cell &cell, int64_t &id);
+  bool readLink(const Cell &cell, std::string_view what, int64_t &id);
+  bool nameRows();
   bool idsDiffer();
   bool holdsTogether();
   bool number(const Cell &cell, std::string_view what, int64_t least, int64_t &value,
@@ -68,8 +89,10 @@ private:
   CsvResult result;
   std::array<int64_t, ColumnCount> position;
   size_t width = 0;
-  int64_t inclusive = 0;   // 1 where the upper column is `end`
-  std::vector<Cell> cells; // of the row that is read
+  int64_t inclusive = 0;                              // 1 where the upper column is `end`
+  std::vector<Cell> cells;                            // of the row that is read
+  bool hasNames = false;                              // among ids or links
+  std::unordered_map<std::string, int64_t> rowOfName; // where ids are texts; empty otherwise
 };
 
 bool Reader::readHeader(const Cell &line) {
@@ -156,7 +179,7 @@ bool Reader::readRow(const Cell &line) {
   auto cell = [&](Column column) -> const Cell & { return cells[position[column]]; };
   auto given = [&](Column column) { return has(column) && !cell(column).text.empty(); };
   Buffer frame;
-  if (!number(cell(Id), "id", 0, frame.id) || !number(cell(Lower), "lower", 0, frame.lower) ||
+  if (!readId(cell(Id), frame.id) || !number(cell(Lower), "lower", 0, frame.lower) ||
       !number(cell(Upper), "upper", 0, frame.upper) ||
       !number(cell(Size), "size", 1, frame.sizeBytes, kMaxTotalBytes))
     return false;
@@ -193,13 +216,73 @@ bool Reader::readRow(const Cell &line) {
        {std::pair(Adjacent, &buffer.adjacentTo), {Shares, &buffer.sharesWith}}) {
     if (!given(column))
       continue;
-    if (!number(cell(column), kNames[column], 0, value))
+    if (!readLink(cell(column), kNames[column], value))
       return false;
     if (value == buffer.id)
       return fail(cell(column),
                   "expects the id of another buffer, got " + quoted(cell(column).text));
     *link = value;
   }
+  return true;
+}
+
+bool Reader::readId(const Cell &cell, int64_t &id) {
+  if (cell.text.find_first_of("\"'") != std::string_view::npos)
+    return fail(cell, "expects an id without quotes, got " + quoted(cell.text));
+  if (!isName(cell.text)) {
+    if (!number(cell, "id", 0, id))
+      return false;
+  } else if (rowOfName.empty()) {
+    hasNames = true;
+    return fail(cell, "expects ids that are all numbers");
+  }
+  if (!rowOfName.empty()) // the first row that has it: findRepeatedId does the rest
+    id = rowOfName.at(idTextOf(cell.text));
+  return true;
+}
+
+bool Reader::readLink(const Cell &cell, std::string_view what, int64_t &id) {
+  if (rowOfName.empty()) {
+    hasNames |= isName(cell.text); // whose row may be yet to come
+    return number(cell, what, 0, id);
+  }
+  auto found = rowOfName.find(idTextOf(cell.text));
+  if (found == rowOfName.end())
+    return fail(cell, "expects " + std::string(what) + " to be the id of a buffer, got " +
+                          quoted(cell.text));
+  id = found->second;
+  return true;
+}
+
+/// True where an id is no number; then all have texts.
+bool Reader::nameRows() {
+  csv::Lines lines(text);
+  Cell line;
+  lines.next(line);
+  auto texts = std::make_shared<std::vector<std::string>>();
+  bool any = false;
+  while (lines.next(line)) {
+    split(line, ',', cells);
+    std::string_view id = size_t(position[Id]) < cells.size() ? cells[position[Id]].text : "";
+    any |= isName(id);
+    texts->push_back(idTextOf(id));
+    rowOfName.try_emplace(texts->back(), int64_t(texts->size()) - 1);
+  }
+  if (any)
+    result = {{.idTexts = std::move(texts)}, std::nullopt};
+  else
+    rowOfName.clear();
+  return any;
+}
+
+bool Reader::readRows() {
+  csv::Lines lines(text);
+  Cell line;
+  lines.next(line);
+  result.problem.buffers.reserve(std::min(size_t(lines.left()), text.size() / kLeastRow + 1));
+  while (lines.next(line))
+    if (!readRow(line))
+      return false;
   return true;
 }
 
@@ -225,6 +308,7 @@ bool Reader::holdsTogether() {
     return true;
   std::unordered_map<int64_t, int32_t> rowOfId = indexById(result.problem.buffers);
   Problem part;
+  part.idTexts = result.problem.idTexts;
   size_t good = 0, bad = result.problem.buffers.size();
   while (bad - good > 1) {
     size_t middle = good + (bad - good) / 2;
@@ -254,10 +338,9 @@ CsvResult Reader::read() {
   }
   if (!readHeader(line))
     return std::move(result);
-  buffers.reserve(std::min(size_t(lines.left()), text.size() / kLeastRow + 1));
-  bool good = true;
-  while (good && lines.next(line))
-    good = readRow(line);
+  bool good = readRows();
+  if (!good && hasNames && nameRows())
+    good = readRows();
   if (idsDiffer() && good) {
     if (buffers.empty())
       fail({{}, 2}, "expects at least one buffer, got none");
@@ -295,14 +378,25 @@ std::string writeCsv(const Problem &problem, const Plan *plan) {
     char digits[24];
     text.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
   };
+  auto id = [&](int64_t value) {
+    if (problem.idTexts)
+      text += problem.idText(value);
+    else
+      number(value);
+  };
   auto cell = [&](OptionalNumber value) {
     text += ',';
     if (value)
       number(*value);
   };
+  auto link = [&](OptionalNumber value) {
+    text += ',';
+    if (value)
+      id(*value);
+  };
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
-    number(buffer.id);
+    id(buffer.id);
     cell(buffer.lower);
     cell(buffer.upper);
     cell(buffer.sizeBytes);
@@ -319,9 +413,9 @@ std::string writeCsv(const Problem &problem, const Plan *plan) {
     if (spaces)
       cell(buffer.space);
     if (neighbours)
-      cell(buffer.adjacentTo);
+      link(buffer.adjacentTo);
     if (shares)
-      cell(buffer.sharesWith);
+      link(buffer.sharesWith);
     if (offsets)
       cell(plan ? OptionalNumber(plan->offsets[i]) : buffer.fixedOffset);
     text += '\n';

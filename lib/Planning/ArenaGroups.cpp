@@ -74,28 +74,28 @@ std::optional<std::string> checkLinks(const Problem &problem) {
     OptionalNumber link = linkOf(buffer);
     if (!link)
       continue;
-    std::string who = "buffer " + std::to_string(buffer.id) + ": ";
+    std::string who = "buffer " + problem.idText(buffer.id) + ": ";
     if (buffer.adjacentTo && buffer.sharesWith)
       return who + "expects to be adjacent to a buffer or to share with one, got both";
     auto target = index.find(*link);
     if (target == index.end())
-      return who + "expects the id of a buffer to lie by, got " + std::to_string(*link);
+      return who + "expects the id of a buffer to lie by, got " + problem.idText(*link);
     if (problem.buffers[target->second].space != buffer.space)
-      return who + "expects a group in its own space, got buffer " + std::to_string(*link);
+      return who + "expects a group in its own space, got buffer " + problem.idText(*link);
     if (buffer.fixedOffset)
       return who + "expects only the first of a group to have a fixed offset, got one of its own";
     if (buffer.adjacentTo) {
       auto [known, isNew] = follower.try_emplace(*link, buffer.id);
       if (!isNew)
-        return who + "expects to be alone behind buffer " + std::to_string(*link) +
-               ", got buffer " + std::to_string(known->second) + " there";
+        return who + "expects to be alone behind buffer " + problem.idText(*link) +
+               ", got buffer " + problem.idText(known->second) + " there";
     }
     isLinked[index.at(buffer.id)] = isLinked[target->second] = true;
   }
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
     const Buffer &buffer = problem.buffers[i];
     if (isLinked[i] && !buffer.gaps.empty())
-      return "buffer " + std::to_string(buffer.id) + ": expects a group without gaps, got " +
+      return "buffer " + problem.idText(buffer.id) + ": expects a group without gaps, got " +
              std::to_string(buffer.gaps.size());
   }
   // From each buffer to the first of its group: a walk that meets itself is a circle.
@@ -110,7 +110,7 @@ std::optional<std::string> checkLinks(const Problem &problem) {
         break;
       at = index.at(*link);
       if (walkOf[at] == int32_t(i))
-        return "buffer " + std::to_string(problem.buffers[at].id) +
+        return "buffer " + problem.idText(problem.buffers[at].id) +
                ": expects a group with a first member, got a circle";
     }
   // Blocks that are too large are refused before anything is added up.
@@ -119,7 +119,7 @@ std::optional<std::string> checkLinks(const Problem &problem) {
   int64_t total = 0;
   for (size_t i = 0; i < problem.buffers.size(); ++i)
     if (total += problem.buffers[i].sizeBytes + alignments[i]; total > kMaxTotalBytes)
-      return "buffer " + std::to_string(problem.buffers[i].id) +
+      return "buffer " + problem.idText(problem.buffers[i].id) +
              ": expects all buffers to take at most " + std::to_string(kMaxTotalBytes) +
              " bytes side by side, and this one goes beyond";
   return std::nullopt;
@@ -176,6 +176,7 @@ std::vector<Blocks> splitIntoBlocks(const Problem &problem) {
   for (auto &[space, blocks] : spaces) {
     blocks.space = space;
     blocks.problem.capacityBytes = problem.capacityBytes;
+    blocks.problem.idTexts = problem.idTexts;
     for (Buffer &block : blocks.problem.buffers)
       block.space = 0;
     result.push_back(std::move(blocks));
@@ -205,10 +206,10 @@ std::optional<std::string> checkPlaces(const Problem &problem, const Blocks &blo
   for (size_t i = 1; i < places.size(); ++i) {
     const Place &below = places[i - 1], &above = places[i];
     if (below.block == above.block && above.begin < below.end)
-      return "buffer " + std::to_string(problem.buffers[above.tallest].id) +
+      return "buffer " + problem.idText(problem.buffers[above.tallest].id) +
              ": expects bytes of its own or to share in its group, got [" +
              std::to_string(above.begin) + ", " + std::to_string(above.end) + ") where buffer " +
-             std::to_string(problem.buffers[below.tallest].id) + " takes [" +
+             problem.idText(problem.buffers[below.tallest].id) + " takes [" +
              std::to_string(below.begin) + ", " + std::to_string(below.end) + ")";
   }
   return std::nullopt;

@@ -5,6 +5,10 @@
 
 namespace zero::planning::arena {
 
+std::string Problem::idText(int64_t id) const {
+  return idTexts && id >= 0 && size_t(id) < idTexts->size() ? (*idTexts)[id] : std::to_string(id);
+}
+
 std::optional<RepeatedId> findRepeatedId(std::span<const Buffer> buffers) {
   auto risesNot = [](const Buffer &a, const Buffer &b) { return a.id >= b.id; };
   if (std::adjacent_find(buffers.begin(), buffers.end(), risesNot) == buffers.end())

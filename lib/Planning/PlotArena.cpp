@@ -46,7 +46,7 @@ plot::Picture pictureOf(const arena::Problem &problem, const arena::Plan &plan) 
     rectangle.offset = plan.offsets[i];
     rectangle.bytes = buffer.sizeBytes;
     rectangle.kind = kindOf(buffer, plan.heightBytes);
-    rectangle.name = std::to_string(buffer.id) + (buffer.name.empty() ? "" : " " + *buffer.name);
+    rectangle.name = problem.idText(buffer.id) + (buffer.name.empty() ? "" : " " + *buffer.name);
     rectangle.lower = buffer.lower;
     std::vector<arena::Interval> gaps = buffer.gaps;
     std::sort(gaps.begin(), gaps.end(),

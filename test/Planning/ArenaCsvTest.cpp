@@ -81,6 +81,57 @@ TEST(ArenaCsv, LinksThatLeadNowhereAreFoundInTheirRow) {
   EXPECT_EQ(read.error->substr(0, 5), "3:1: ");
 }
 
+TEST(ArenaCsv, IdsMayBeTexts) {
+  // As in the example of google/minimalloc; links lead on and back.
+  std::string text = "id,lower,upper,size,adjacent,shares\n"
+                     "b1,0,3,4,,\n"
+                     "b2,3,9,4,,b 5/x\n"
+                     "7,0,9,4,b1,\n"
+                     "b 5/x,9,12,4,,\n";
+  CsvResult read = readCsv(text);
+  ASSERT_EQ(read.error, std::nullopt);
+  EXPECT_EQ(read.problem.buffers[1].sharesWith, 3);
+  EXPECT_EQ(read.problem.buffers[2].adjacentTo, 0);
+  EXPECT_EQ(read.problem.idText(3), "b 5/x");
+  EXPECT_EQ(writeCsv(read.problem), text);
+  Plan made = plan(read.problem);
+  EXPECT_EQ(verify(read.problem, made), std::nullopt);
+  made.offsets[2] = 3;
+  EXPECT_EQ(verify(read.problem, made),
+            "buffer 7: expects an offset behind buffer b1 in its group, got 3");
+  // A text in a link before the first one among ids.
+  read = readCsv("id,lower,upper,size,shares\n1,0,4,10,b\nb,5,6,6,\n");
+  ASSERT_EQ(read.error, std::nullopt);
+  EXPECT_EQ(read.problem.buffers[0].sharesWith, 1);
+  // Numbers alone are kept as numbers.
+  EXPECT_FALSE(readCsv("id,lower,upper,size\n01,0,1,1\n").problem.idTexts);
+}
+
+TEST(ArenaCsv, FaultsAmongTextsNameThem) {
+  auto error = [](const std::string &text) { return readCsv(text).error.value_or("accepted"); };
+  const std::string head = "id,lower,upper,size\n";
+  EXPECT_EQ(error(head + "b1,0,1,1\nb2,0,1,1\nb1,0,1,1\n"),
+            "4:1: expects an id of its own, got 'b1' as in line 2");
+  EXPECT_EQ(error(head + "1,0,1,1\nb2,0,1,1\n01,0,1,1\n"), // as among numbers
+            "4:1: expects an id of its own, got '01' as in line 2");
+  EXPECT_EQ(error(head + "1,0,1,1\n01,0,1,1\n"),
+            "3:1: expects an id of its own, got '01' as in line 2");
+  EXPECT_EQ(error(head + "b1,0,1,1\n,0,1,1\n"),
+            "3:1: expects id to be an integer of at least 0, got ''");
+  EXPECT_EQ(error(head + "b1,0,1,1\n-3,0,1,1\n"),
+            "3:1: expects id to be an integer of at least 0, got '-3'");
+  EXPECT_EQ(error(head + "\"b1\",0,1,1\n"), "2:1: expects an id without quotes, got '\"b1\"'");
+  EXPECT_EQ(error(head + "b1,0,1,1\nb2,1,1,1\n"), "3:6: expects upper above lower 1, got '1'");
+  EXPECT_EQ(error("id,lower,upper,size,shares\nb1,0,1,1,b2\n"),
+            "2:10: expects shares to be the id of a buffer, got 'b2'");
+  EXPECT_EQ(error("id,lower,upper,size,shares\nb1,0,1,1,b1\n"),
+            "2:10: expects the id of another buffer, got 'b1'");
+  EXPECT_EQ(error("id,lower,upper,size,offset\nb1,0,9,8,8\nb2,5,6,8,4\n"),
+            "3:1: buffer b1 at [8, 16) and buffer b2 at [4, 12) overlap at time 5");
+  EXPECT_EQ(error("id,lower,upper,size,adjacent\nb1,0,4,1,b2\nb2,0,4,1,b1\n"),
+            "3:1: buffer b1: expects a group with a first member, got a circle");
+}
+
 TEST(ArenaCsv, EveryMalformedFileGivesLineAndColumn) {
   struct Case {
     const char *text, *error;

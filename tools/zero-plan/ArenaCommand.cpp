@@ -75,7 +75,7 @@ std::optional<std::string> align(arena::Problem &problem, int64_t bytes) {
     int64_t common = 0;
     if (__builtin_mul_overflow(buffer.alignmentBytes / std::gcd(buffer.alignmentBytes, bytes),
                                bytes, &common))
-      return "buffer " + std::to_string(buffer.id) + ": expects an alignment below 2^63";
+      return "buffer " + problem.idText(buffer.id) + ": expects an alignment below 2^63";
     buffer.alignmentBytes = common;
   }
   return arena::check(problem);

@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,6 +96,11 @@ struct Buffer {
 struct Problem {
   std::vector<Buffer> buffers = {};
   std::optional<int64_t> capacityBytes = {}; ///< of each space; the first plan this low will do
+  /// Where a file has ids that are no numbers: the text of each id from 0 on. Null where each id
+  /// is its own text.
+  std::shared_ptr<const std::vector<std::string>> idTexts = {};
+
+  std::string idText(int64_t id) const;
 };
 
 using planning::name;

@@ -14,6 +14,10 @@
 // `shares` (the id of the buffer on whose bytes it lies). Cells of optional columns
 // may be empty.
 //
+// An id is a number, or where one is not, each is a text without commas and quotes
+// (`b1`), which `adjacent` and `shares` then name too; buffers are numbered by row
+// and `Problem::idTexts` holds the texts.
+//
 //===----------------------------------------------------------------------===//
 #ifndef ZERO_PLANNING_ARENACSV_H
 #define ZERO_PLANNING_ARENACSV_H
