@@ -11,7 +11,9 @@
 #include "PlotText.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace zero::planning::plot {
 
@@ -43,6 +45,27 @@ struct Box {
   int64_t width() const { return right - left; }
   int64_t height() const { return bottom - top; }
 };
+
+using Change = std::pair<int64_t, int64_t>; // time, bytes more
+
+/// How the highest of rectangles changes that come and go so.
+void addHighest(std::vector<Change> comings, std::vector<Change> &changes) {
+  std::sort(comings.begin(), comings.end());
+  std::multiset<int64_t> there;
+  int64_t highest = 0;
+  for (size_t i = 0; i < comings.size();) {
+    int64_t time = comings[i].first;
+    for (; i < comings.size() && comings[i].first == time; ++i)
+      if (int64_t bytes = comings[i].second; bytes < 0)
+        there.erase(there.find(-bytes));
+      else
+        there.insert(bytes);
+    int64_t now = there.empty() ? 0 : *there.rbegin();
+    if (now != highest)
+      changes.push_back({time, now - highest});
+    highest = now;
+  }
+}
 
 class Drawing {
 public:
@@ -190,6 +213,16 @@ private:
                                             : result + ", " + escaped(std::prev(next)->name, 40);
   }
 
+  std::string placeText(const Rectangle &one) const {
+    auto next =
+        std::upper_bound(picture.floors.begin(), picture.floors.end(), one.offset,
+                         [](int64_t offset, const Floor &floor) { return offset < floor.offset; });
+    if (next == picture.floors.begin())
+      return std::to_string(one.offset);
+    const Floor &floor = *std::prev(next);
+    return std::to_string(one.offset - floor.offset) + " of " + escaped(floor.name, 40);
+  }
+
   void drawRectangles() {
     std::vector<size_t> order = chosen();
     bool isMany = order.size() > kManyRectangles;
@@ -207,7 +240,7 @@ private:
       bool isThin = std::min(box.width(), box.height()) < kThin;
       rectangle(box, isThin ? " stroke=\"none\"" : "",
                 "<title>" + escaped(one.name) + "\n" + sizeText(one.bytes) + " (" +
-                    std::to_string(one.bytes) + " bytes) at " + std::to_string(one.offset) + "\n" +
+                    std::to_string(one.bytes) + " bytes) at " + placeText(one) + "\n" +
                     lifetimeText(one) + "</title>");
       int64_t wide = kCharacter * lengthOf(one.name) + 600;
       if (one.name.empty() || box.height() < kLabelHeight || box.width() < wide ||
@@ -270,7 +303,8 @@ private:
 
   /// Corners of the staircase: from each x on, so many bytes are live.
   std::vector<Point> livePoints() const {
-    std::vector<std::pair<int64_t, int64_t>> changes; // time, bytes more
+    std::vector<Change> changes;
+    std::map<int64_t, std::vector<Change>> shared;
     for (const Rectangle &one : picture.rectangles) {
       int64_t lower = std::max(one.lower, picture.timeBegin);
       int64_t upper = std::min(one.upper, picture.timeEnd);
@@ -278,9 +312,12 @@ private:
       if (lower >= upper)
         continue;
       int64_t bytes = (one.bytes / unit + (one.bytes % unit != 0)) * unit;
-      changes.push_back({lower, bytes});
-      changes.push_back({upper, -bytes});
+      std::vector<Change> &its = one.sharing < 0 ? changes : shared[one.sharing];
+      its.push_back({lower, bytes});
+      its.push_back({upper, -bytes});
     }
+    for (auto &[number, its] : shared)
+      addHighest(std::move(its), changes);
     std::sort(changes.begin(), changes.end());
     int64_t grain = changes.size() > kManySteps ? 25 : 1;
     std::vector<Point> points;
@@ -366,6 +403,12 @@ std::optional<std::string> check(const Picture &picture) {
   for (const Line &line : picture.lines)
     if (line.bytes < 0 || line.bytes > kMaxBytes)
       return "line '" + line.name + "': expects 0 to 2^62 bytes";
+  int64_t below = 0;
+  for (const Floor &floor : picture.floors) {
+    if (floor.offset < below)
+      return "floor '" + floor.name + "': expects to lie above the one before it";
+    below = floor.offset;
+  }
   int64_t before = picture.timeBegin;
   for (const Segment &segment : picture.segments) {
     if (segment.begin < before || segment.begin > picture.timeEnd)

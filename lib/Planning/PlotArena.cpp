@@ -2,6 +2,8 @@
 
 #include "zero/Planning/PlotPlans.h"
 
+#include "ArenaGroups.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -10,6 +12,7 @@ namespace zero::planning {
 namespace {
 
 constexpr int64_t kPersistent = 4, kFixed = 5;
+constexpr size_t kNamedSpaces = 8; // more labels would be all that there is beside the plot
 
 int64_t kindOf(const arena::Buffer &buffer, int64_t height) {
   if (buffer.isPersistent())
@@ -22,6 +25,21 @@ int64_t kindOf(const arena::Buffer &buffer, int64_t height) {
   return 3;
 }
 
+/// Each space on top of those before it.
+void stackSpaces(const arena::Problem &problem, const arena::Plan &plan, plot::Picture &picture) {
+  int64_t offset = 0;
+  for (const arena::SpacePlan &space : plan.spaces) {
+    std::string name = "space " + std::to_string(space.space);
+    int64_t top = offset + space.heightBytes;
+    if (plan.spaces.size() <= kNamedSpaces)
+      picture.lines.push_back({"top of " + name, top});
+    if (problem.capacityBytes && space.heightBytes > *problem.capacityBytes)
+      picture.lines.push_back({"capacity of " + name, offset + *problem.capacityBytes});
+    picture.floors.push_back({std::move(name), offset});
+    offset = top;
+  }
+}
+
 } // namespace
 
 plot::Picture pictureOf(const arena::Problem &problem, const arena::Plan &plan) {
@@ -32,6 +50,19 @@ plot::Picture pictureOf(const arena::Problem &problem, const arena::Plan &plan) 
                    {"smaller", plot::kColours[4]},
                    {"persistent", plot::kColours[7]},
                    {"fixed place", plot::kColours[3]}};
+  picture.lines = {{"height", plan.heightBytes}, {"lower bound", plan.lowerBoundBytes}};
+  stackSpaces(problem, plan, picture);
+  if (problem.capacityBytes && plan.spaces.empty())
+    picture.lines.push_back({"capacity", *problem.capacityBytes});
+  std::vector<int64_t> floor(problem.buffers.size(), 0), sharing(problem.buffers.size(), -1);
+  if (!isPlain(problem)) {
+    std::vector<arena::Blocks> spaces = splitIntoBlocks(problem);
+    for (size_t k = 0; k < spaces.size(); ++k)
+      for (size_t i = 0; i < spaces[k].buffers.size(); ++i) {
+        floor[spaces[k].buffers[i]] = picture.floors.empty() ? 0 : picture.floors[k].offset;
+        sharing[spaces[k].buffers[i]] = spaces[k].places[i];
+      }
+  }
   int64_t unit = 0;
   bool isFirst = true;
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -43,7 +74,8 @@ plot::Picture pictureOf(const arena::Problem &problem, const arena::Plan &plan) 
       isFirst = false;
     }
     plot::Rectangle rectangle;
-    rectangle.offset = plan.offsets[i];
+    rectangle.offset = floor[i] + plan.offsets[i];
+    rectangle.sharing = sharing[i];
     rectangle.bytes = buffer.sizeBytes;
     rectangle.kind = kindOf(buffer, plan.heightBytes);
     rectangle.name = problem.idText(buffer.id) + (buffer.name.empty() ? "" : " " + *buffer.name);
@@ -62,9 +94,6 @@ plot::Picture pictureOf(const arena::Problem &problem, const arena::Plan &plan) 
       picture.rectangles.push_back(rectangle);
   }
   picture.liveUnitBytes = std::max<int64_t>(unit, 1);
-  picture.lines = {{"height", plan.heightBytes}, {"lower bound", plan.lowerBoundBytes}};
-  if (problem.capacityBytes)
-    picture.lines.push_back({"capacity", *problem.capacityBytes});
   return picture;
 }
 

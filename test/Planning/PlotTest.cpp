@@ -252,6 +252,52 @@ TEST(Plot, DrawsAnArenasPlanWithItsGaps) {
   EXPECT_TRUE(has(svg(picture), "d=\"M80 660V258.81H1030V660\"")) << svg(picture);
 }
 
+// Space 0: [0,10) 64 bytes, on them [2,4) 48, and behind both [0,4) 64: 128 high. Space 1: [0,4)
+// 64, on top of it. Live are 192 until 4, as the second lies on the first, then 64.
+TEST(Plot, StacksSpacesAndCountsSharedBytesOnce) {
+  arena::Problem problem;
+  problem.buffers = {{1, 0, 10, 64}, {2, 2, 4, 48}, {3, 0, 4, 64}, {4, 0, 4, 64}};
+  problem.buffers[1].sharesWith = 1;
+  problem.buffers[2].adjacentTo = 1;
+  problem.buffers[3].space = 1;
+  problem.capacityBytes = 150;
+  arena::Plan plan = arena::plan(problem);
+  ASSERT_EQ(arena::verify(problem, plan), std::nullopt);
+  ASSERT_EQ(plan.offsets, (std::vector<int64_t>{0, 0, 64, 0}));
+  Picture picture = pictureOf(problem, plan);
+  ASSERT_EQ(check(picture), std::nullopt);
+  EXPECT_EQ(picture.rectangles[2].offset, 64);
+  EXPECT_EQ(picture.rectangles[3].offset, 128);
+  EXPECT_EQ(picture.rectangles[0].sharing, picture.rectangles[1].sharing);
+  EXPECT_NE(picture.rectangles[0].sharing, picture.rectangles[2].sharing);
+  // 192 and a twentieth are 201 bytes over 560 pixels: 192 are 534.93, 64 are 178.31. 4 of 10 times
+  // end at 80 + 380.
+  std::string text = svg(picture);
+  EXPECT_TRUE(has(text, "d=\"M80 660V125.07H460V481.69H1030V660\"")) << text;
+  EXPECT_TRUE(has(text, "64 B (64 bytes) at 0 of space 1\n")) << text;
+  EXPECT_TRUE(has(text, ">height = lower bound = top of space 1</text>")) << text;
+  EXPECT_TRUE(has(text, ">top of space 0</text>"));
+  EXPECT_FALSE(has(text, "capacity"));
+  // Only space 0 is higher.
+  problem.capacityBytes = 100;
+  EXPECT_TRUE(has(svg(pictureOf(problem, plan)), ">capacity of space 0</text>"));
+  EXPECT_FALSE(has(svg(pictureOf(problem, plan)), "capacity of space 1"));
+}
+
+// Of 8, 5 and 3 on the same bytes in [0,4), [2,6) and [5,9): 8 until 4, 5 until 6, 3 until 9.
+TEST(Plot, OfSharersTheHighestIsLive) {
+  Picture picture = twoBuffers();
+  picture.timeEnd = 10;
+  picture.rectangles = {{0, 4, 0, 8, 0, "a", 7}, {2, 6, 0, 5, 0, "b", 7}, {5, 9, 0, 3, 0, "c", 7}};
+  picture.lines.clear();
+  ASSERT_EQ(check(picture), std::nullopt);
+  // 8 bytes over 560 pixels: 70 each. 95 pixels a unit of time.
+  std::string text = svg(picture);
+  EXPECT_TRUE(has(text, "d=\"M80 660V100H460V310H650V450H935V660\"")) << text;
+  picture.floors = {{"one", 4}, {"two", 3}};
+  EXPECT_TRUE(has(check(picture).value_or(""), "floor 'two'"));
+}
+
 // a 1 byte, b 4 bytes from a, c 1 byte from b, d 1 byte from a and c, in the order a b c a d. Live:
 // a; a and b; b and c; c and the second a; both and d. A peak of 5.
 TEST(Plot, DrawsACheckpointPlanBarByBar) {

@@ -66,6 +66,21 @@ TEST(ZeroPlan, CapacityAndAlignmentTakeUnits) {
   std::remove(file.c_str());
 }
 
+/// In space 0 buffer 2 lies on 1, and 3 behind it: 128. Space 1 has 64. Each stays below 150,
+/// though the sum does not.
+TEST(ZeroPlan, CapacityHoldsForEachSpace) {
+  std::string file =
+      written("spaces.csv", "id,lower,upper,size,shares,adjacent,space\n1,0,10,64,,,0\n"
+                            "2,2,4,64,1,,0\n3,0,4,64,,1,0\n4,0,4,64,,,1\n");
+  Outcome outcome = zeroPlan("arena " + file + " --capacity 150");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(has(outcome, "height      192\nspace 0 height 128\nspace 1 height 64\nratio"))
+      << outcome.text;
+  EXPECT_TRUE(has(outcome, "status      optimal")) << outcome.text;
+  EXPECT_EQ(zeroPlan("arena " + file + " --capacity 127").code, 1);
+  std::remove(file.c_str());
+}
+
 TEST(ZeroPlan, ThreadsKeepThePlanAndSecondsEndTheSearch) {
   // 2 bytes fixed at 2 leave 3 others only the place above: 7, though 5 are alive.
   std::string file = written("effort.csv", "id,lower,upper,size,offset\n0,0,1,2,2\n1,0,1,3,\n");

@@ -30,7 +30,7 @@ cl::opt<std::string> input(cl::Positional, cl::Required, cl::sub(arenaCommand),
 cl::opt<std::string>
     capacity("capacity", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("bytes"),
              cl::desc("Stop at the first plan this low; takes KiB, MiB, GiB (default: as low as "
-                      "the search gets)"));
+                      "the search gets). Each memory space may take as much"));
 cl::opt<std::string>
     alignment("alignment", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("bytes"),
               cl::desc("Offsets are multiples of this too (default: the file's own)"));
@@ -128,8 +128,10 @@ int runArena() {
   out << "lower bound " << plan.lowerBoundBytes << "\n";
   if (plan.provedBytes > plan.lowerBoundBytes) // nothing is lower than this, by exhaustion
     out << "proved      " << plan.provedBytes << "\n";
-  out << "height      " << plan.heightBytes << "\n"
-      << "ratio       "
+  out << "height      " << plan.heightBytes << "\n";
+  for (const arena::SpacePlan &space : plan.spaces) // the figures around are sums over these
+    out << "space " << space.space << " height " << space.heightBytes << "\n";
+  out << "ratio       "
       << llvm::format("%.6f", double(plan.heightBytes) / double(plan.lowerBoundBytes)) << "\n"
       << "status      " << arena::name(plan.status) << "\n"
       << "seconds     " << llvm::format("%.3f", taken) << "\n";

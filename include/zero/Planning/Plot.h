@@ -52,6 +52,9 @@ struct Rectangle {
   int64_t offset = 0, bytes = 0;
   int64_t kind = 0; ///< index into Picture::kinds
   std::string name = {};
+  /// Rectangles of one number from 0 on lie on the same bytes: of those that are live at one time
+  /// the highest counts.
+  int64_t sharing = -1;
 };
 
 /// A height to compare with. One beyond 1.5 times the tallest rectangle is named above the plot,
@@ -67,6 +70,12 @@ struct Segment {
   int64_t begin = 0;
 };
 
+/// A part of the height with places of its own: from `offset` to the next floor's, or to the top.
+struct Floor {
+  std::string name;
+  int64_t offset = 0;
+};
+
 /// Names may hold any bytes: they are escaped, and cut where they are long.
 struct Picture {
   std::string title;
@@ -76,6 +85,7 @@ struct Picture {
   std::vector<Rectangle> rectangles = {};
   std::vector<Line> lines = {};
   std::vector<Segment> segments = {}; ///< by rising `begin`
+  std::vector<Floor> floors = {};     ///< by rising `offset`; tooltips tell places above them
   bool drawsLive = true;              ///< the sum of all rectangles at each time, as a staircase
   int64_t liveUnitBytes = 1;          ///< sizes are rounded up to it in that sum
 };
