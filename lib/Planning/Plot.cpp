@@ -1,7 +1,7 @@
 //===- Plot.cpp - memory over time as a picture ----------------------------===//
 //
-// From back to front: segments, grid, rectangles by kind, their labels, lines, the
-// staircase of live bytes. Long texts never decide where anything lies: widths are
+// From back to front: segments, grid, rectangles by kind, lines, the staircase of
+// live bytes, the rectangles' labels. Long texts never decide where anything lies: widths are
 // estimated, and what has no room is left to the tooltips.
 //
 //===----------------------------------------------------------------------===//
@@ -25,7 +25,9 @@ constexpr int64_t kY0 = 100 * kTop, kY1 = 100 * (kTop + kHeight);
 constexpr int64_t kPageWidth = 1260, kPageHeight = 720;
 
 constexpr size_t kSegmentName = 40;      // characters
+constexpr size_t kTitle = 100;           // of twice the size, up to the page's right edge
 constexpr int64_t kCharacter = 600;      // a rather wide one at 10 px
+constexpr int64_t kTickGap = 2000;       // between the numbers of the time
 constexpr int64_t kThin = 150;           // rectangles below it have no edge
 constexpr int64_t kLabelHeight = 1200;   // of a rectangle with a label
 constexpr size_t kManyRectangles = 1000; // from which on only the widest are labelled
@@ -89,6 +91,7 @@ public:
     drawRectangles();
     drawLines();
     drawLive();
+    drawLabels();
     drawLegend();
     out += "</svg>\n";
     return std::move(out);
@@ -104,9 +107,10 @@ private:
   int64_t y(int64_t bytes) const { return kY1 - scaled(std::min(bytes, top), kY1 - kY0, top); }
   bool isInside(const Line &line) const { return line.bytes - tallest <= tallest / 2; }
 
-  /// Of a text of 12 pixels, cut behind `limit` characters.
+  /// Of a text of 12 pixels, and of one that is cut behind `limit` characters.
+  static int64_t widthOf(int64_t characters) { return 7 * kCharacter / 6 * characters; }
   static int64_t widthOf(const std::string &text, size_t limit) {
-    return 7 * kCharacter / 6 * std::min(lengthOf(text), static_cast<int64_t>(limit) + 1);
+    return widthOf(std::min(lengthOf(text), static_cast<int64_t>(limit) + 1));
   }
 
   void text(int64_t x, int64_t y, const std::string &escapedText, const char *more = "") {
@@ -132,7 +136,7 @@ private:
            "<svg xmlns=\"http://www.w3.org/2000/svg\" " +
            size + " font-family=\"sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"" +
            title + "\">\n<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n";
-    text(kX0, 2400, title, " font-size=\"16\" font-weight=\"bold\"");
+    text(kX0, 2400, shortened(picture.title, kTitle), " font-size=\"16\" font-weight=\"bold\"");
   }
 
   /// Bands of two shades, names above them. A name stands above those that begin below it, so that
@@ -163,7 +167,11 @@ private:
       text(kX0 - 800, y(bytes) + 400, sizeText(bytes), " text-anchor=\"end\"");
     }
     __int128 begin = picture.timeBegin, end = picture.timeEnd;
-    __int128 step = timeStep(static_cast<uint64_t>(std::max<__int128>(end - begin, 1)));
+    // As many as there is room for side by side: ten of numbers of up to ten digits.
+    size_t digits =
+        std::max(std::to_string(picture.timeBegin).size(), std::to_string(picture.timeEnd).size());
+    int64_t most = std::min<int64_t>(10, (kX1 - kX0) / (widthOf(digits) + kTickGap));
+    __int128 step = timeStep(static_cast<uint64_t>(std::max<__int128>(end - begin, 1)), most);
     __int128 first = begin / step * step;
     for (__int128 time = first < begin ? first + step : first; time <= end; time += step) {
       int64_t at = x(static_cast<int64_t>(time));
@@ -226,7 +234,6 @@ private:
   void drawRectangles() {
     std::vector<size_t> order = chosen();
     bool isMany = order.size() > kManyRectangles;
-    std::string labels;
     for (size_t i = 0; i < order.size(); ++i) {
       const Rectangle &one = picture.rectangles[order[i]];
       bool isFirst = i == 0 || picture.rectangles[order[i - 1]].kind != one.kind;
@@ -252,9 +259,6 @@ private:
     }
     if (!order.empty())
       out += "</g>\n";
-    if (!labels.empty())
-      out += "<g font-size=\"10\" text-anchor=\"middle\" pointer-events=\"none\">\n" + labels +
-             "</g>\n";
     if (picture.rectangles.empty())
       text((kX0 + kX1) / 2, (kY0 + kY1) / 2, "nothing to draw", " text-anchor=\"middle\"");
     if (order.size() < picture.rectangles.size())
@@ -349,6 +353,16 @@ private:
              "\" fill=\"none\" stroke=\"#000000\" stroke-width=\"1.5\" pointer-events=\"none\"/>\n";
   }
 
+  /// With a light edge, so that they are read on lines too.
+  void drawLabels() {
+    if (!labels.empty())
+      out +=
+          "<g font-size=\"10\" text-anchor=\"middle\" pointer-events=\"none\" stroke=\"#FFFFFF\" "
+          "stroke-opacity=\"0.7\" stroke-width=\"3\" stroke-linejoin=\"round\" "
+          "paint-order=\"stroke\">\n" +
+          labels + "</g>\n";
+  }
+
   /// Kinds that there are rectangles of, each with their number.
   void drawLegend() {
     std::vector<int64_t> count(picture.kinds.size());
@@ -375,7 +389,7 @@ private:
   const Picture &picture;
   int64_t tallest = 0; // of the rectangles
   int64_t top = 0;     // of the plot
-  std::string out;
+  std::string out, labels;
 };
 
 } // namespace

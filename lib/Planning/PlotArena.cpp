@@ -31,7 +31,7 @@ void stackSpaces(const arena::Problem &problem, const arena::Plan &plan, plot::P
   for (const arena::SpacePlan &space : plan.spaces) {
     std::string name = "space " + std::to_string(space.space);
     int64_t top = offset + space.heightBytes;
-    if (plan.spaces.size() <= kNamedSpaces)
+    if (plan.spaces.size() <= kNamedSpaces && top < plan.heightBytes) // the last one has a line
       picture.lines.push_back({"top of " + name, top});
     if (problem.capacityBytes && space.heightBytes > *problem.capacityBytes)
       picture.lines.push_back({"capacity of " + name, offset + *problem.capacityBytes});

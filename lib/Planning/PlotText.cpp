@@ -3,6 +3,7 @@
 #include "PlotText.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace zero::planning::plot {
 
@@ -67,6 +68,21 @@ std::string escaped(std::string_view text, size_t limit) {
   return result;
 }
 
+std::string shortened(std::string_view text, size_t limit) {
+  std::vector<std::string_view> characters;
+  for (std::string_view rest = text; !rest.empty();) {
+    size_t bytes = std::max<size_t>(characterAt(rest), 1);
+    characters.push_back(rest.substr(0, bytes));
+    rest.remove_prefix(bytes);
+  }
+  if (characters.size() <= limit)
+    return escaped(text, limit);
+  size_t back = limit / 2, front = limit - back;
+  const char *head = characters[front].data(), *tail = characters[characters.size() - back].data();
+  return escaped({text.data(), head}, front) + "\u2026" +
+         escaped({tail, text.data() + text.size()}, back);
+}
+
 int64_t lengthOf(std::string_view text) {
   return std::count_if(text.begin(), text.end(),
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
@@ -101,10 +117,10 @@ int64_t byteStep(int64_t top) {
   return step;
 }
 
-uint64_t timeStep(uint64_t span) {
+uint64_t timeStep(uint64_t span, uint64_t most) {
   for (uint64_t step = 1;; step *= 10)
     for (uint64_t factor : {1, 2, 5})
-      if (span / 10 < step * factor || (span % 10 == 0 && span / 10 == step * factor))
+      if (span / most < step * factor || (span % most == 0 && span / most == step * factor))
         return step * factor;
 }
 
