@@ -94,6 +94,32 @@ TEST(ZeroPlan, ThreadsKeepThePlanAndSecondsEndTheSearch) {
   std::remove(file.c_str());
 }
 
+/// The forms of zero-run's flags: 0.1875KiB are 192 bytes, 0.186KiB 190.46.
+TEST(ZeroPlan, SizesTakeFractionsAndTebibytes) {
+  std::string file = written("sizes.csv", kThree);
+  for (const char *capacity : {"192", "0.1875KiB", "1.5GiB", "2TiB"})
+    EXPECT_EQ(zeroPlan("arena " + file + " --capacity " + capacity).code, 0) << capacity;
+  EXPECT_EQ(zeroPlan("arena " + file + " --capacity 0.186KiB").code, 1);
+  for (const char *wrong : {"1.5", "1GB", "1M", "1.GiB", "1 GiB", "x", "-1", "1e3"}) {
+    Outcome outcome = zeroPlan("arena " + file + " --capacity '" + wrong + "'");
+    EXPECT_EQ(outcome.code, 2) << wrong;
+    EXPECT_EQ(outcome.text, "zero-plan: expects --capacity to be bytes, such as 4096, 64KiB, 1MiB, "
+                            "1.5GiB or 2TiB, got " +
+                                std::string(wrong) + "\n");
+  }
+  EXPECT_EQ(zeroPlan("arena " + file + " --alignment 0").text,
+            "zero-plan: expects --alignment of at least 1 bytes, got 0\n");
+  std::ofstream(file) << "id,cost,bytes,inputs\n0,1,512,\n";
+  for (const char *budget : {"512", "0.5KiB", "1.0", "1TiB", "0.5KiB,1.5GiB,1.0"})
+    EXPECT_EQ(zeroPlan("checkpoint " + file + " --budget " + budget).code, 0) << budget;
+  Outcome outcome = zeroPlan("checkpoint " + file + " --budget 0.5KB");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(has(outcome, "1.5GiB or 2TiB, or a fraction with a decimal point, such as 0.8, got "
+                           "'0.5KB'"))
+      << outcome.text;
+  std::remove(file.c_str());
+}
+
 TEST(ZeroPlan, BadInputIsOne) {
   std::string file = written("bad.csv", "id,lower,upper,size\n0,5,5,1\n");
   Outcome outcome = zeroPlan("arena " + file);

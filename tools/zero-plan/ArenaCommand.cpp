@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "zero/Planning/ArenaCsv.h"
 #include "zero/Planning/PlotPlans.h"
+#include "zero/Training/Sizes.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -27,10 +28,11 @@ namespace {
 cl::OptionCategory category("zero-plan's options");
 cl::opt<std::string> input(cl::Positional, cl::Required, cl::sub(arenaCommand),
                            cl::desc("<CSV with id, lower, upper, size>"), cl::cat(category));
-cl::opt<std::string>
-    capacity("capacity", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("bytes"),
-             cl::desc("Stop at the first plan this low; takes KiB, MiB, GiB (default: as low as "
-                      "the search gets). Each memory space may take as much"));
+cl::opt<std::string> capacity("capacity", cl::sub(arenaCommand), cl::cat(category),
+                              cl::value_desc("bytes"),
+                              cl::desc("Stop at the first plan this low; takes KiB, MiB, GiB, TiB, "
+                                       "such as 1.5GiB (default: as low as "
+                                       "the search gets). Each memory space may take as much"));
 cl::opt<std::string>
     alignment("alignment", cl::sub(arenaCommand), cl::cat(category), cl::value_desc("bytes"),
               cl::desc("Offsets are multiples of this too (default: the file's own)"));
@@ -52,13 +54,14 @@ cl::opt<std::string> plot("plot", cl::sub(arenaCommand), cl::cat(category), cl::
 bool readBytes(const Flag &flag, std::optional<int64_t> &value) {
   if (!flag.getNumOccurrences())
     return true;
-  value = parseBytes(flag);
-  if (value.value_or(0) > 0)
-    return true;
-  wrongFlag("expects --" + flag.ArgStr +
-            " to be a positive number of bytes, KiB, MiB or GiB, got '" + llvm::StringRef(flag) +
-            "'");
-  return false;
+  llvm::Expected<int64_t> bytes =
+      zero::training::parseSize("--" + flag.ArgStr.str(), llvm::StringRef(flag), /*minimum=*/1);
+  if (!bytes) {
+    wrongFlag(toString(bytes.takeError()));
+    return false;
+  }
+  value = *bytes;
+  return true;
 }
 
 bool readThreads(int64_t &value) {

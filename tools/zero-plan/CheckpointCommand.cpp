@@ -11,6 +11,7 @@
 #include "Command.h"
 #include "zero/Planning/CheckpointCsv.h"
 #include "zero/Planning/PlotPlans.h"
+#include "zero/Training/Sizes.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -29,12 +30,13 @@ namespace {
 cl::OptionCategory category("zero-plan checkpoint's options");
 cl::opt<std::string> input(cl::Positional, cl::Required, cl::sub(checkpointCommand),
                            cl::desc("<CSV with id, cost, bytes, inputs>"), cl::cat(category));
-cl::opt<std::string>
-    budget("budget", cl::Required, cl::sub(checkpointCommand), cl::cat(category),
-           cl::value_desc("bytes or fraction"),
-           cl::desc("Most bytes live at once; takes KiB, MiB, GiB; with a decimal point, a "
-                    "fraction of the peak without recomputation. Several with commas between: a "
-                    "row for each, and cost never rises with the budget"));
+cl::opt<std::string> budget(
+    "budget", cl::Required, cl::sub(checkpointCommand), cl::cat(category),
+    cl::value_desc("bytes or fraction"),
+    cl::desc(
+        "Most bytes live at once; takes KiB, MiB, GiB, TiB, such as 1.5GiB; with a decimal point "
+        "and no unit, a fraction of the peak without recomputation. Several with commas between: a "
+        "row for each, and cost never rises with the budget"));
 cl::opt<std::string>
     seconds("seconds", cl::sub(checkpointCommand), cl::cat(category), cl::value_desc("number"),
             cl::desc("About how long one search looks, at most: counted in moves of which a usual "
@@ -53,8 +55,12 @@ constexpr double kDefaultSeconds = 4;
 
 /// Bytes, or a fraction of `peak`; one beyond 63 bits is as good as all of them.
 std::optional<int64_t> parseBudget(llvm::StringRef text, int64_t peak) {
-  if (!text.contains('.'))
-    return parseBytes(text);
+  if (!text.contains('.') || text.ends_with("iB")) {
+    llvm::Expected<int64_t> bytes = zero::training::parseSize("--budget", text);
+    if (!bytes)
+      llvm::consumeError(bytes.takeError()); // told of with what else a budget may be
+    return bytes ? std::optional(*bytes) : std::nullopt;
+  }
   double fraction = 0;
   if (!llvm::to_float(text, fraction) || !(fraction >= 0) || fraction > 1e6)
     return std::nullopt;
@@ -130,8 +136,8 @@ int runCheckpoint() {
   for (llvm::StringRef text : llvm::split(llvm::StringRef(budget), ',')) {
     std::optional<int64_t> bytes = parseBudget(text, peak);
     if (!bytes)
-      return wrongFlag("expects --budget to be a number of bytes, KiB, MiB or GiB, or a fraction "
-                       "with a decimal point, got '" +
+      return wrongFlag("expects --budget to be bytes, such as 4096, 64KiB, 1MiB, 1.5GiB or 2TiB, "
+                       "or a fraction with a decimal point, such as 0.8, got '" +
                        text + "'");
     budgets.push_back(*bytes);
   }

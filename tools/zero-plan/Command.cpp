@@ -32,17 +32,6 @@ std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &input) {
   return nullptr;
 }
 
-std::optional<int64_t> parseBytes(llvm::StringRef text) {
-  int shift = text.consume_back("KiB")   ? 10
-              : text.consume_back("MiB") ? 20
-              : text.consume_back("GiB") ? 30
-                                         : 0;
-  int64_t number = 0;
-  if (!llvm::to_integer(text, number, 10) || number < 0 || number > (INT64_MAX >> shift))
-    return std::nullopt;
-  return number << shift;
-}
-
 bool readSeconds(const Flag &flag, double &value) {
   if (!flag.getNumOccurrences() ||
       (llvm::to_float(llvm::StringRef(flag), value) && value > 0 && value <= 1e9))

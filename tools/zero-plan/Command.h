@@ -28,9 +28,6 @@ int failAt(const std::string &input, llvm::StringRef error);
 /// The whole file, or standard input for `-`; null, with a message, where it cannot be read.
 std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &input);
 
-/// A number of bytes of at least 0, with or without KiB, MiB or GiB.
-std::optional<int64_t> parseBytes(llvm::StringRef text);
-
 /// A number above 0 and up to 10^9 into `value`, which stays as it is without the flag; false, with
 /// a message, for anything else.
 bool readSeconds(const Flag &flag, double &value);
