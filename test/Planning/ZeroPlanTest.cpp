@@ -288,6 +288,13 @@ TEST(ZeroPlan, OutputsSpareTheInputAndEachOther) {
   std::remove(file.c_str());
 }
 
+TEST(ZeroPlan, TellsItsVersionBeforeThatOfLLVM) {
+  Outcome outcome = zeroPlan("--version");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.text.find("Zero version "), 0u) << outcome.text;
+  EXPECT_TRUE(has(outcome, "LLVM version ")) << outcome.text;
+}
+
 TEST(ZeroPlan, WrongFlagsAreTwo) {
   std::string file = written("flags.csv", kThree);
   for (const char *flags : {"", "arena", "checkpoint x.csv", "arena x.csv y.csv", "--stage 3"})

@@ -27,6 +27,11 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   hideOtherArenaFlags();
   hideOtherCheckpointFlags();
+  cl::SetVersionPrinter([](llvm::raw_ostream &out) {
+    out << "Zero version " ZERO_VERSION "\n";
+    out.flush();
+    cl::PrintVersionMessage();
+  });
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, "Zero's planners on their own\n", &stream)) {
