@@ -17,6 +17,9 @@ namespace zero::planning::arena {
 namespace {
 
 constexpr size_t kWindowBuffers = 512; // fewer are the exact search's as a whole
+/// Windows of what is too large for it may take so many times a later round: they find more than
+/// variants and repairs do.
+constexpr int64_t kWindowRounds = 8;
 
 /// At the goal, then at a quarter and at half of the way from there to the best plan. The least
 /// height that is not ruled out.
@@ -75,13 +78,16 @@ private:
 };
 
 void SpaceSearch::run(int64_t work) {
+  int64_t windowWork = work;
   if (!isBegun)
     portfolio.runFirst(best, goal(), work, stop);
+  else if (problem.buffers.size() > kMaxSearchItems)
+    windowWork = work < options.work / kWindowRounds ? work * kWindowRounds : options.work;
   isBegun = true;
   if (best.height > goal() && portfolio.steps() <= work && !areWindowsOver) {
-    const int64_t least = runWindows(problem, timeline, portfolio, best, goal(), work, stop);
+    const int64_t least = runWindows(problem, timeline, portfolio, best, goal(), windowWork, stop);
     proved = std::max(proved, least);
-    areWindowsOver = portfolio.steps() < work / 2; // they looked everywhere
+    areWindowsOver = portfolio.steps() < windowWork / 2; // they looked everywhere
   }
   isRefuted = problem.capacityBytes && proved > goal();
   if (best.height > goal())
