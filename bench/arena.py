@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The arena planner on public instances, their copies, and generated files.
 
-    bench/arena.py --instances DIR [--plan build/bin/zero-plan] [--quick] [--long] [--large-copies]
+    bench/arena.py --instances DIR [--plan ZERO_PLAN] [--quick] [--long] [--large-copies]
 
 DIR holds minimalloc's and idealloc's CSV files (test/Planning/instances has those that are small).
 Prints one row a group: the goal, our slowest run and the mean, how many runs met the goal, the
@@ -10,13 +10,14 @@ Each plan is checked by zero-plan itself.
 Seconds are CPU time: that of the whole process, user and system, or the planner's own by the clock
 where that is less; on one thread the planner's CPU time is below both.
 """
-import argparse
 import os
 import random
 import re
 import subprocess
 import sys
 import tempfile
+
+from measure import BIN, parser_of, tool
 
 CHALLENGING = "ACDFHJ"  # of minimalloc's eleven; all are solved at 1048576
 ROTATIONS = 24
@@ -155,9 +156,9 @@ def copies_of_large_files(bench, scratch, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--instances", required=True)
-    parser.add_argument("--plan", default="build/bin/zero-plan")
+    parser.add_argument("--plan", default=str(BIN / "zero-plan"))
     parser.add_argument("--quick", action="store_true", help="three copies of each, no large files")
     parser.add_argument("--long", action="store_true",
                         help="also D and J at their bounds, J at 998400")
@@ -168,7 +169,7 @@ def main():
     copies = 3 if options.quick else COPIES
     large_copies = 3 if options.quick else LARGE_COPIES
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.plan, options.instances, folder)
+        bench = Bench(tool(options.plan), options.instances, folder)
         scratch = os.path.join(folder, "copy.csv")
         if options.large_copies:
             return copies_of_large_files(bench, scratch, large_copies)

@@ -21,16 +21,18 @@ import subprocess
 import sys
 import tempfile
 
+from measure import BIN, parser_of, tool
+
 KNOWN = {
     "VGG16_256_train": {".9": 1.019677},
     "fcn_8_vgg_32_train": {".9": 1.000294, ".8": 1.001361, ".7": 1.008915},
     "ResNet50_256_train": {".9": 1.001085, ".8": 1.002786, ".6": 1.009626, ".4": 1.022395,
-                           ".3": 1.036446, ".2": 1.064276, ".1081": 1.2026},
+                           ".3": 1.036446, ".2": 1.064276, ".11": 1.1977, ".1081": 1.2026},
     "random_layered_n100": {".9": 1.007892, ".8": 1.022965},
     "random_layered_n250": {".9": 1.009039, ".8": 1.042606},
 }
 
-ZERO_PLAN = str(pathlib.Path(__file__).resolve().parent.parent / "build/bin/zero-plan")
+ZERO_PLAN = str(BIN / "zero-plan")
 TRANSFORMERS = {82: [".5"], 312: [".5", ".3"], 3125: [".5", ".3"]}
 
 
@@ -142,17 +144,17 @@ def csv(rows):
     return "\n".join(["id,cost,bytes,backward,inputs"] + lines) + "\n"
 
 
-def timed(tool, path, budget, *flags):
+def timed(planner, path, budget, *flags):
     """What zero-plan did, and user seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    run = subprocess.run([tool, "checkpoint", str(path), "--budget", budget, *flags],
+    run = subprocess.run([planner, "checkpoint", str(path), "--budget", budget, *flags],
                          capture_output=True, text=True)
     return run, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-def planned(tool, path, budget, *flags):
+def planned(planner, path, budget, *flags):
     """What zero-plan prints, by its first word, and user seconds."""
-    run, seconds = timed(tool, path, "0" + budget, *flags)
+    run, seconds = timed(planner, path, "0" + budget, *flags)
     fields = dict(line.split(None, 1) for line in run.stdout.splitlines()
                   if len(line.split(None, 1)) == 2 and not line.startswith("base"))
     if "ratio" not in fields:
@@ -160,16 +162,16 @@ def planned(tool, path, budget, *flags):
     return fields, seconds
 
 
-def measure(tool, name, path, budget, known):
-    fields, seconds = planned(tool, path, budget)
+def measure(planner, name, path, budget, known):
+    fields, seconds = planned(planner, path, budget)
     print(f"| {name} {budget} | {fields['ratio']} | {fields['bound']} | {fields['status']} | "
           f"{seconds:.2f} | {known} |", flush=True)
 
 
-def sweep(tool, path):
+def sweep(planner, path):
     """Twenty budgets from floor to peak: the row to print."""
     def over(*budgets):
-        run, seconds = timed(tool, path, ",".join(map(str, budgets)))
+        run, seconds = timed(planner, path, ",".join(map(str, budgets)))
         return [line.split() for line in run.stdout.splitlines()], run.stderr, seconds
 
     rows, _, _ = over("1.0", "1.0")
@@ -191,7 +193,7 @@ def sweep(tool, path):
     return f"| {path.stem} | {' | '.join(map(str, ends.values()))} | {seconds:.1f} |"
 
 
-def against_a_minute(tool):
+def against_a_minute(planner):
     print("| nodes, seed | cost ratio | bound | seconds | with --seconds 60 | seconds | above it |")
     print("|---|---|---|---|---|---|---|")
     for size in (500, 1000):
@@ -199,15 +201,15 @@ def against_a_minute(tool):
             with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
                 file.write(csv(random_layered(size, seed)))
                 file.flush()
-                usual, seconds = planned(tool, file.name, ".8")
-                long, most = planned(tool, file.name, ".8", "--seconds", "60")
+                usual, seconds = planned(planner, file.name, ".8")
+                long, most = planned(planner, file.name, ".8", "--seconds", "60")
             above = float(usual["ratio"]) / float(long["ratio"]) - 1
             print(f"| {size}, {seed} | {usual['ratio']} | {usual['bound']} | {seconds:.2f} | "
                   f"{long['ratio']} | {most:.1f} | {above:.2%} |", flush=True)
 
 
-def minimum_cut(tool, path):
-    program = pathlib.Path(tool).parent / "bench-mincut"
+def minimum_cut(planner, path):
+    program = pathlib.Path(planner).parent / "bench-mincut"
     if not program.exists():
         return []
     run = subprocess.run([program, path], capture_output=True, text=True)
@@ -219,31 +221,41 @@ def minimum_cut(tool, path):
 
 
 def main():
-    if sys.argv[1:2] == ["--transformer"]:
-        sys.stdout.write(csv(transformer(int(sys.argv[2]))))
+    parser = parser_of(__doc__)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("plan", nargs="?", default=ZERO_PLAN, metavar="ZERO_PLAN")
+    parser.add_argument("--sweep", action="store_true", help="20 budgets of every graph in FOLDER")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--minute", nargs="?", const=ZERO_PLAN, metavar="ZERO_PLAN")
+    modes.add_argument("--transformer", type=int, metavar="BLOCKS")
+    modes.add_argument("--random", type=int, metavar="NODES", help="at least 3; needs --seed")
+    parser.add_argument("--seed", type=int)
+    args = parser.parse_args()
+    if (args.random is None) != (args.seed is None) or (args.random or 3) < 3:
+        parser.error("expects --random NODES --seed SEED, NODES at least 3")
+    if args.sweep and args.folder is None:
+        parser.error("expects --sweep FOLDER")
+    if args.transformer is not None:
+        sys.stdout.write(csv(transformer(args.transformer)))
         return
-    if sys.argv[1:2] == ["--random"]:
-        if len(sys.argv) != 5 or sys.argv[3] != "--seed" or int(sys.argv[2]) < 3:
-            sys.exit("expects --random NODES --seed SEED, NODES at least 3")
-        sys.stdout.write(csv(random_layered(int(sys.argv[2]), int(sys.argv[4]))))
+    if args.random is not None:
+        sys.stdout.write(csv(random_layered(args.random, args.seed)))
         return
-    if sys.argv[1:2] == ["--minute"]:
-        against_a_minute(sys.argv[2] if len(sys.argv) > 2 else ZERO_PLAN)
+    if args.minute:
+        against_a_minute(tool(args.minute))
         return
-    if sys.argv[1:2] == ["--sweep"]:
-        tool = sys.argv[3] if len(sys.argv) > 3 else ZERO_PLAN
+    folder, planner = args.folder, tool(args.plan)
+    if args.sweep:
         print("| graph | optimal | feasible | infeasible | unknown | seconds |")
         print("|---|---|---|---|---|---|")
         for graph in KNOWN:
-            print(sweep(tool, pathlib.Path(sys.argv[2]) / f"{graph}.csv"), flush=True)
+            print(sweep(planner, folder / f"{graph}.csv"), flush=True)
         return
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    tool = sys.argv[2] if len(sys.argv) > 2 else ZERO_PLAN
     print("| graph, budget | cost ratio | bound | status | seconds | known before |")
     print("|---|---|---|---|---|---|")
     for graph, budgets in KNOWN.items() if folder else []:
         for budget, known in budgets.items():
-            measure(tool, graph, folder / f"{graph}.csv", budget, f"{known:.6f}")
+            measure(planner, graph, folder / f"{graph}.csv", budget, f"{known:.6f}")
     cuts = []
     for blocks, budgets in TRANSFORMERS.items():
         rows = transformer(blocks)
@@ -251,8 +263,8 @@ def main():
             file.write(csv(rows))
             file.flush()
             for budget in budgets:
-                measure(tool, f"transformer of {len(rows)} nodes", file.name, budget, "")
-            cuts += minimum_cut(tool, file.name)
+                measure(planner, f"transformer of {len(rows)} nodes", file.name, budget, "")
+            cuts += minimum_cut(planner, file.name)
     if cuts:
         print("\n| minimum cut | values saved | seconds | push-relabel |\n|---|---|---|---|")
         print("\n".join(cuts))

@@ -5,11 +5,10 @@
 Doubling the layers should about double the time, and must leave the gather and reduce buffers as they
 are (M4): a difference there ends the script with exit code 1.
 """
-import argparse
 import json
 import sys
 
-from measure import WORK, measured, tool
+from measure import WORK, measured, parser_of, tool
 
 SHAPE = dict(model_type="gpt2", n_embd=12288, n_head=96, n_positions=2048, vocab_size=50257,
              attn_pdrop=0.0, embd_pdrop=0.0, resid_pdrop=0.0)
@@ -25,8 +24,7 @@ def plan(layers, repeats):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--layers", type=int, nargs="+", default=[48, 96, 192])
     parser.add_argument("--repeats", type=int, default=5, help="runs of each, of which the fastest counts")
     args = parser.parse_args()

@@ -1,4 +1,6 @@
-"""What the scripts of this folder share: where things lie, and a process's time and memory."""
+"""What the scripts of this folder share: their flags, where things lie, a process's time and memory."""
+import argparse
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -10,11 +12,29 @@ BIN = ROOT / "build" / "bin"
 WORK = ROOT / "build" / "bench"
 
 
+def parser_of(doc):
+    """A parser whose --help prints the script's docstring; it refuses flags that it does not know."""
+    return argparse.ArgumentParser(description=doc, allow_abbrev=False,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
 def tool(name):
-    path = BIN / name
-    if not path.exists():
+    """The path of a built tool, given by its name or as a path of its own."""
+    path = BIN / name if name == os.path.basename(name) else pathlib.Path(name)
+    if not path.is_file():
         sys.exit(f"error: {path} is not there: run ./dev build first")
     return str(path)
+
+
+def expect_modules(doc, *names):
+    """Ends with a message where Python lacks one of these; --help is answered all the same."""
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing and {"-h", "--help"} & set(sys.argv[1:]):
+        print(doc.strip())
+        sys.exit()
+    if missing:
+        sys.exit(f"error: Python has no {' and no '.join(missing)}: vs_torch.py makes an environment "
+                 "that has, and recompute.py uses it")
 
 
 def measured(command):

@@ -7,11 +7,10 @@ against the budget and against what a dry run promised. Runs take turns over sev
 the same round. The policies without a budget stand beside it, and PyTorch's activation_memory_budget
 for the same model, where ${ZERO_BENCH_ENV:-~/.cache/zero-bench} has torch (vs_torch.py makes it).
 
-`--bounds` plans more models instead, and trains nothing: arenas of mini, GPT-2 of 124M parameters and
-GPT-3 (1024 ranks), at every stage and policy and at one budget, halfway between keeping everything and
+`--bounds` plans more models instead, and trains nothing: arenas of mini (that GPT-2), GPT-2 of 124M
+parameters and GPT-3 (1024 ranks), at every stage and policy and at one budget, halfway between keeping everything and
 the smallest of the policies. Each is its lower bound, or the program ends with an error.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -20,7 +19,7 @@ import statistics
 import subprocess
 import sys
 
-from measure import ROOT, WORK, measured, text_file, tool
+from measure import ROOT, WORK, measured, parser_of, text_file, tool
 
 MINI = dict(layers=6, width=384, heads=6, vocab=256, positions=256)
 MODELS = {
@@ -110,8 +109,7 @@ def torch_python():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=6, help="steps of a run, at least 3")
     parser.add_argument("--points", type=int, default=5, help="budgets from floor to ceiling")

@@ -5,10 +5,13 @@ Prints one JSON object: median seconds of a step (the first two left out) and th
 keeps from forward to backward, each storage once, parameters left out. One thread, plain f32, fused
 AdamW, dropout off, attention through scaled_dot_product_attention.
 """
-import argparse
 import json
 import statistics
 import time
+
+from measure import expect_modules, parser_of
+
+expect_modules(__doc__, "torch", "transformers")
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +20,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     for name, value in dict(layers=6, width=384, heads=6, vocab=256, seq_len=256, batch=8,
                             steps=6).items():
         parser.add_argument("--" + name.replace("_", "-"), type=int, default=value)

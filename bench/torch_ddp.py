@@ -5,13 +5,16 @@ Prints one JSON object: median seconds of a step (the first two left out), the p
 rank 0 less those before the model was built, and the losses. The recipe is plain f32: fused AdamW,
 clipping at 1.0, dropout off, attention through scaled_dot_product_attention.
 """
-import argparse
 import json
 import os
 import resource
 import socket
 import statistics
 import time
+
+from measure import expect_modules, parser_of
+
+expect_modules(__doc__, "torch", "transformers")
 
 import torch
 import torch.distributed as dist
@@ -69,7 +72,7 @@ def train(rank, port, args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     for name, value in dict(ranks=2, layers=6, width=384, heads=6, vocab=256, seq_len=256, batch=8,
                             steps=10).items():
         parser.add_argument("--" + name.replace("_", "-"), type=int, default=value)

@@ -12,7 +12,6 @@ training itself touches.
 PyTorch is taken from ${ZERO_BENCH_ENV:-~/.cache/zero-bench}, a Python environment that is made, and
 filled from PyPI (5 GB), where it is missing.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -20,7 +19,7 @@ import statistics
 import subprocess
 import sys
 
-from measure import ROOT, WORK, measured, text_file, tool
+from measure import ROOT, WORK, measured, parser_of, text_file, tool
 
 PACKAGES = ["torch==2.13.*", "transformers==5.24.*", "safetensors", "numpy"]
 MODEL = dict(layers=6, width=384, heads=6, vocab=256)
@@ -64,8 +63,7 @@ def ratios(ours, theirs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=10, help="steps of a run, at least 3")
     parser.add_argument("--stages", type=int, nargs="+", default=[0, 1, 2, 3])
