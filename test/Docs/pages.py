@@ -3,7 +3,7 @@
 
 - Every ```sh block is run, those of a page in order in one folder in which the tree's top lies as links.
   Lines that begin with `./dev` or `git clone` are what brought us here: their subcommand must exist.
-- The lines of a ```mlir block right behind a ```sh block must occur in that block's output, in this
+- The lines of a ```mlir or ```text block right behind a ```sh block must occur in that block's output, in this
   order; `…` stands for lines, or for the rest of a line, left out.
 - Links and paths lead somewhere, and the files that the table of laws names carry the law's label.
 - docs/generated is what ./dev docs makes.
@@ -67,7 +67,7 @@ def check_commands(page, subcommands):
                     if line.split()[1] not in subcommands:
                         fault(page, f"expects a subcommand of ./dev, got '{line}'")
                 output, before = run(page, text, folder), block.end()
-            elif language == "mlir" and before is not None:
+            elif language in ("mlir", "text") and before is not None:
                 between = page.read_text()[before:block.start()]
                 if not between.strip():
                     check_quote(page, text, output)
