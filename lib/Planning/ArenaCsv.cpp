@@ -54,12 +54,13 @@ bool isName(std::string_view text) {
          text.find_first_of("\"'") == std::string_view::npos;
 }
 
-/// `01` is `1`, as where all ids are numbers.
+/// `01` is `1` and `-0` is `0`, as where all ids are numbers.
 std::string idTextOf(std::string_view text) {
   if (isName(text))
     return std::string(text);
-  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
-  return text.empty() ? "0" : std::string(text);
+  if (text.find_first_not_of("-0") == std::string_view::npos)
+    return "0";
+  return std::string(text.substr(std::min(text.find_first_not_of('0'), text.size())));
 }
 
 class Reader {

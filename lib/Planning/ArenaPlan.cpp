@@ -79,10 +79,12 @@ private:
 
 void SpaceSearch::run(int64_t work) {
   int64_t windowWork = work;
-  if (!isBegun)
+  if (!isBegun) {
     portfolio.runFirst(best, goal(), work, stop);
-  else if (problem.buffers.size() > kMaxSearchItems)
+    windowWork = std::min(work, Options().work);
+  } else if (problem.buffers.size() > kMaxSearchItems) {
     windowWork = work < options.work / kWindowRounds ? work * kWindowRounds : options.work;
+  }
   isBegun = true;
   if (best.height > goal() && portfolio.steps() <= work && !areWindowsOver) {
     const int64_t least = runWindows(problem, timeline, portfolio, best, goal(), windowWork, stop);
@@ -131,10 +133,11 @@ Plan SpaceSearch::takePlan() {
 std::vector<Plan> planSpaces(const std::vector<const Problem *> &problems, const Options &options) {
   const int64_t count = int64_t(problems.size()), whole = options.work / count;
   // What is left of a round decides how long each search in it takes its turn. Were that minutes,
-  // the first one, at the bound, would have all of the time. Within a capacity there is one search,
-  // of short turns.
+  // the first one, at the bound, would have all of the time. Within a capacity the exact search is
+  // one, of short turns.
   int64_t work = std::min(whole, Options().work / count);
-  if (count == 1 && problems.front()->capacityBytes)
+  if (count == 1 && problems.front()->capacityBytes &&
+      int64_t(problems.front()->buffers.size()) <= kMaxSearchItems)
     work = whole;
   std::vector<Plan> plans(problems.size());
   std::vector<std::unique_ptr<SpaceSearch>> searches(problems.size());

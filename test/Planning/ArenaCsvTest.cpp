@@ -114,6 +114,10 @@ TEST(ArenaCsv, FaultsAmongTextsNameThem) {
             "4:1: expects an id of its own, got 'b1' as in line 2");
   EXPECT_EQ(error(head + "1,0,1,1\nb2,0,1,1\n01,0,1,1\n"), // as among numbers
             "4:1: expects an id of its own, got '01' as in line 2");
+  EXPECT_EQ(error(head + "-0,0,1,1\nb2,0,1,1\n0,0,1,1\n"),
+            "4:1: expects an id of its own, got '0' as in line 2");
+  EXPECT_EQ(error("id,lower,upper,size,shares\nb2,0,1,1,\n5,0,1,1,\n6,0,1,1,-5\n"),
+            "4:9: expects shares to be the id of a buffer, got '-5'");
   EXPECT_EQ(error(head + "1,0,1,1\n01,0,1,1\n"),
             "3:1: expects an id of its own, got '01' as in line 2");
   EXPECT_EQ(error(head + "b1,0,1,1\n,0,1,1\n"),

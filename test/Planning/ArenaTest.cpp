@@ -247,6 +247,30 @@ TEST(Arena, NothingIsAboveBestFitBySize) {
   }
 }
 
+// Windows find no plan here and orders do, which the default's work reaches. Eight times the work
+// gets there as soon, and does not look about in windows for most of it first. Steps are told by
+// how often the search asks whether to stop.
+TEST(Arena, MoreWorkFindsWhatFitsACapacityAsSoon) {
+  std::mt19937 random(8);
+  Problem problem;
+  for (int64_t id = 0; id < 5000; ++id) {
+    int64_t draw = random(), most = random() % 10 < 6 ? 83 : 8, length = 1 + draw % most;
+    int64_t lower = random() % 166, upper = std::min<int64_t>(166, lower + length);
+    problem.buffers.push_back({id, lower, upper, 1 + int64_t(random() % 100)});
+  }
+  Options options;
+  Plan lowest = planned(problem, options);
+  problem.capacityBytes = lowest.heightBytes;
+  int64_t asked = 0;
+  options.stop = [&] { return ++asked, false; };
+  EXPECT_EQ(planned(problem, options).status, Status::Feasible);
+  int64_t most = asked + asked / 10;
+  asked = 0;
+  options.work *= 8;
+  EXPECT_EQ(planned(problem, options).status, Status::Feasible);
+  EXPECT_LE(asked, most);
+}
+
 TEST(Arena, ThreadsDoNotChangeThePlan) {
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {
