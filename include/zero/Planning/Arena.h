@@ -139,7 +139,7 @@ struct Options {
   /// own an order looks near the top only. More than the default is spent in rounds: the first
   /// is what the default does, each further one goes on from its packing, up to twice as many
   /// steps. So more work never gives a higher plan than the default, and what is stopped after
-  /// as long gives none either. Within a capacity all of it is one round, if there is one space.
+  /// as long gives none either. Within a capacity, up to 2,048 buffers in one space have one round.
   int64_t work = 100'000'000;
   /// Orders of the portfolio that are tried at once. The plan does not depend on it.
   int64_t threads = 1;

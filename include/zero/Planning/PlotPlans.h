@@ -15,8 +15,8 @@ namespace zero::planning {
 
 /// A rectangle a buffer (several where its lifetime has gaps), coloured by how large a part of the
 /// height it takes. Lines: lower bound, height, and the capacity where there is one. Several spaces
-/// lie on top of each other: lines for the top of all but the last, if they are few, and for the capacity of
-/// those that are higher. Needs a plan that `arena::verify` accepts.
+/// lie on top of each other: lines for the top of all but the last, if they are few, and for the
+/// capacity of those that are higher. Needs a plan that `arena::verify` accepts.
 plot::Picture pictureOf(const arena::Problem &problem, const arena::Plan &plan);
 
 /// A bar a computation, as high as the bytes that are live while it runs; second and later
