@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from measure import BIN, parser_of, tool
+from measure import BIN, parser_of, ran, tool
 
 CHALLENGING = "ACDFHJ"  # of minimalloc's eleven; all are solved at 1048576
 ROTATIONS = 24
@@ -96,15 +96,6 @@ def scattered(count, seed, lives):
         yield i * 7919 % count, lower, lower + length, rng.randrange(1, 1 << 20) | 1
 
 
-# A process begins with the most bytes that its parent ever had: a small one starts the planner.
-LAUNCHER = """
-import os, sys
-_, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)
-print("cpu", usage.ru_utime + usage.ru_stime)
-print("bytes", usage.ru_maxrss * 1024)
-"""
-
-
 class Bench:
     def __init__(self, plan, instances, folder):
         self.plan, self.instances, self.folder = plan, instances, folder
@@ -116,13 +107,11 @@ class Bench:
         return path if os.path.exists(path) else None
 
     def run(self, path, *flags):
-        command = [sys.executable, "-S", "-c", LAUNCHER, self.plan, "arena", path, *map(str, flags)]
-        out = subprocess.run(command, text=True, stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL).stdout
+        _, out, _, cpu, peak = ran([self.plan, "arena", path, *flags], stderr=subprocess.DEVNULL)
         value = dict(re.findall(r"^(\w[\w ]*?) +([\w.]+)$", out, re.M))
         if "status" not in value:
             sys.exit(f"{path}: no plan: {out}")
-        value["cpu"] = min(float(value["cpu"]), float(value["seconds"]))
+        value["cpu"], value["bytes"] = min(cpu, float(value["seconds"])), peak
         return value
 
     def row(self, label, goal, runs, met, ratio_goal=None, others=""):
@@ -229,7 +218,7 @@ def main():
                     write(rows, scratch)
                     run = bench.run(scratch, "--seconds", 0.001)  # the first plan, and best fit
                     bench.row(f"{count:,} {label} buffers, first plan", goal, [run], fits,
-                              others=f"{int(run['bytes']) / count:.0f} bytes a buffer")
+                              others=f"{run['bytes'] / count:.0f} bytes a buffer")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "build" / "bin"
@@ -37,16 +36,42 @@ def expect_modules(doc, *names):
                  "that has, and recompute.py uses it")
 
 
+# A process begins with the most bytes that its parent ever had: a small one starts the command.
+LAUNCHER = """
+import os, sys, time
+begin = time.perf_counter()
+_, status, usage = os.wait4(os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ), 0)
+wall = time.perf_counter() - begin
+os.write(int(sys.argv[1]), f"{os.waitstatus_to_exitcode(status)} {wall} "
+         f"{usage.ru_utime + usage.ru_stime} {usage.ru_maxrss * 1024}".encode())
+"""
+
+
+def ran(command, stderr=None):
+    """Runs a command to its end: (its exit code, standard output, wall and CPU seconds, peak
+    resident bytes)."""
+    words = [str(word) for word in command]
+    reader, writer = os.pipe()
+    try:
+        output = subprocess.run([sys.executable, "-S", "-c", LAUNCHER, str(writer), *words],
+                                stdout=subprocess.PIPE, stderr=stderr, text=True,
+                                pass_fds=[writer]).stdout
+        os.set_blocking(reader, False)
+        code, wall, cpu, peak = os.read(reader, 200).split()
+    except BlockingIOError:
+        sys.exit(f"error: {' '.join(words)} did not start")
+    finally:
+        os.close(reader)
+        os.close(writer)
+    return int(code), output, float(wall), float(cpu), int(peak)
+
+
 def measured(command):
-    """Runs a command to its end: (its standard output, wall seconds, peak resident bytes)."""
-    begin = time.perf_counter()
-    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
-    output = child.stdout.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit(f"error: exit code {child.returncode} of {' '.join(map(str, command))}")
-    return output, time.perf_counter() - begin, usage.ru_maxrss * 1024
+    """Runs a command that succeeds: (its standard output, wall seconds, peak resident bytes)."""
+    code, output, wall, _, peak = ran(command)
+    if code != 0:
+        sys.exit(f"error: exit code {code} of {' '.join(map(str, command))}")
+    return output, wall, peak
 
 
 def text_file(name, count):
