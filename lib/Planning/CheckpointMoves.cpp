@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kMaxChanges = 14; // in one move
 constexpr int32_t kMaxDepth = 20;
 constexpr int32_t kPrunings = 4;
-constexpr double kSpare = 2;         // times the bytes of the value that makes room
+constexpr double kRoom = 2;          // times the bytes of the value that makes room
 constexpr int32_t kNeighbours = 120; // up to three times as many
 
 } // namespace
@@ -116,7 +116,7 @@ template <typename Int> bool Moves<Int>::recompute(int32_t node, int32_t before,
     ends[i] = sequence.instances(inputs[i])[sequence.before(inputs[i], slot)].end;
   sequence.insert(node, slot);
   if (depth == 0)
-    room = kSpare * double(graph.bytes[node]);
+    room = kRoom * double(graph.bytes[node]);
   if (depth >= kMaxDepth)
     return true;
   for (size_t i = 0; i < count; ++i) {

@@ -28,6 +28,7 @@
 #include "zero/Trainer/Trainer.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace mlir;
 
@@ -40,6 +41,7 @@ constexpr size_t kMostPlanned = 1000;
 constexpr int kRounds = 4;            // budgets that the planner is asked for, at most
 constexpr int kHalvings = 7;          // on the way to the least budget
 constexpr int64_t kCloseEnough = 200; // a bracket of a 200th ends the search
+constexpr int64_t kALittle = 200;     // a 200th less is asked for where no plan was found
 constexpr int64_t kExact = 1000;      // a plan is counted right to a 1000th of the budget
 
 void replace(ModuleOp module, OwningOpRef<ModuleOp> by) {
@@ -188,7 +190,7 @@ private:
 
   llvm::Error search(const JointGraph &graph, const Sequence &everything) {
     int64_t least = asked->floorBytes();
-    Report smallestSoFar = smallest;
+    std::pair<Report, int64_t> before = {smallest, tried};
     // Budgets for the planner: one that is known to be too large, and one to fit or to have no
     // plan.
     int64_t above = asked->peakBytes(best.module ? everything : smallestSequence);
@@ -199,7 +201,7 @@ private:
       next = std::clamp(next, below + 1, above - 1);
       std::optional<Sequence> sequence = recomputeWithin(graph, *asked, next);
       if (!sequence && !best.module) { // a search for a little less may end better
-        next -= next / kCloseEnough;
+        next -= next / kALittle;
         continue;
       }
       int64_t off = 0; // what the planner counts too much
@@ -218,7 +220,7 @@ private:
     }
     if (best.module)
       return llvm::Error::success();
-    smallest = std::move(smallestSoFar);
+    std::tie(smallest, tried) = std::move(before); // a refusal is to name what is met for sure
     return halve(graph, least - 1, asked->peakBytes(everything));
   }
 
